@@ -229,25 +229,44 @@ const struct graph *cliques_whole(struct cliques *c, struct weft_error *err)
 	return &c->whole;
 }
 
+int cliques_rows(struct cliques *c, struct graph_rows *rows,
+		 struct weft_error *err)
+{
+	struct clique_rows *own;
+
+	*rows = (struct graph_rows){0};
+	if (!c->n || !c->disjoint || c->whole.n) {
+		if (!cliques_whole(c, err))
+			return -1;
+		*rows = graph_rows_of(c->n ? &c->whole : &c->loose);
+		return 0;
+	}
+	own = weft_calloc(1, sizeof(*own), err);
+	if (!own)
+		return -1;
+	*rows = (struct graph_rows){c->loose.n, c->n_edges, row_of, own};
+	return clique_rows_build(c, own, err);
+}
+
+void cliques_rows_free(struct graph_rows *rows)
+{
+	if (rows->of != row_of)
+		return;
+	clique_rows_free(rows->data);
+	free(rows->data);
+}
+
 int cliques_contract(struct cliques *c, const uint32_t *group,
 		     uint32_t n_groups, struct graph *out,
 		     struct weft_error *err)
 {
-	struct clique_rows rows = {0};
-	const struct graph_rows all = {c->loose.n, c->n_edges, row_of, &rows};
-	const struct graph *whole;
-	int rc;
+	struct graph_rows rows;
+	int rc = cliques_rows(c, &rows, err);
 
 	memset(out, 0, sizeof(*out));
-	if (!c->n || !c->disjoint || c->whole.n) {
-		whole = cliques_whole(c, err);
-		return whole ? graph_contract(whole, group, n_groups, out, err)
-			     : -1;
-	}
-	rc = clique_rows_build(c, &rows, err);
 	if (rc == 0)
-		rc = graph_contract_rows(&all, group, n_groups, out, err);
-	clique_rows_free(&rows);
+		rc = graph_contract_rows(&rows, group, n_groups, out, err);
+	cliques_rows_free(&rows);
 	return rc;
 }
 

@@ -64,6 +64,11 @@ void cliques_free(struct cliques *c);
  * there are large cliques.  NULL with err. */
 const struct graph *cliques_whole(struct cliques *c, struct weft_error *err);
 
+/* The rows of that graph, which is not made for them where the cliques are
+ * disjoint.  Free with cliques_rows_free in either case. */
+int cliques_rows(struct cliques *c, struct graph_rows *rows,
+		 struct weft_error *err);
+void cliques_rows_free(struct graph_rows *rows);
 /* graph_contract of that graph, which is not made for it where the cliques are
  * disjoint. */
 int cliques_contract(struct cliques *c, const uint32_t *group,

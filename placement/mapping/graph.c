@@ -186,16 +186,8 @@ int graph_build(const struct weft_traffic *t, struct graph *g,
 }
 
 /* A graph's vertices by their groups. */
-struct members {
-	uint32_t *first;  /* [n_groups + 1] of a group in vertex[] */
-	uint32_t *vertex; /* [n] ascending in each */
-	uint32_t *seen;	  /* [n_groups] behind where a group is in the last
-			   * row that has it */
-	uint32_t *memory;
-};
-
 static int members_list(const uint32_t *group, uint32_t n, uint32_t n_groups,
-			struct members *m, struct weft_error *err)
+			struct graph_members *m, struct weft_error *err)
 {
 	m->memory = weft_calloc(2 * (size_t)n_groups + n + 2,
 				sizeof(*m->memory), err);
@@ -215,7 +207,8 @@ static int members_list(const uint32_t *group, uint32_t n, uint32_t n_groups,
 
 /* Row a: the rows of its vertices, those of one group summed. */
 static void row_contract(const struct graph_rows *rows, const uint32_t *group,
-			 const struct members *m, uint32_t a, struct graph *out)
+			 const struct graph_members *m, uint32_t a,
+			 struct graph *out)
 {
 	uint32_t begin = out->n_edges, end = begin, *seen = m->seen;
 	uint32_t *peer = out->peer;
@@ -245,7 +238,8 @@ static void row_contract(const struct graph_rows *rows, const uint32_t *group,
 }
 
 /* Whether each group is one vertex. */
-static bool are_single(const struct members *m, uint32_t n, uint32_t n_groups)
+static bool are_single(const struct graph_members *m, uint32_t n,
+		       uint32_t n_groups)
 {
 	if (n != n_groups)
 		return false;
@@ -257,7 +251,8 @@ static bool are_single(const struct members *m, uint32_t n, uint32_t n_groups)
 
 /* Row a where all groups are of one vertex: it has no loops or parallels. */
 static void row_rename(const struct graph_rows *rows, const uint32_t *group,
-		       const struct members *m, uint32_t a, struct graph *out)
+		       const struct graph_members *m, uint32_t a,
+		       struct graph *out)
 {
 	uint32_t *peer = out->peer + out->n_edges;
 	struct graph_row row;
@@ -274,7 +269,7 @@ int graph_contract_rows(const struct graph_rows *rows, const uint32_t *group,
 			uint32_t n_groups, struct graph *out,
 			struct weft_error *err)
 {
-	struct members m;
+	struct graph_members m;
 	bool single;
 	int rc = -1;
 
@@ -299,7 +294,43 @@ out:
 	return rc;
 }
 
-/* Of a graph that has its rows. */
+int graph_lazy_build(const struct graph_rows *rows, const uint32_t *group,
+		     uint32_t n_groups, struct graph_lazy *lazy,
+		     struct weft_error *err)
+{
+	lazy->rows = rows;
+	lazy->group = group;
+	lazy->row = weft_calloc(n_groups, sizeof(*lazy->row), err);
+	/* as much as there can be, of which most is never touched */
+	return lazy->row && members_list(group, rows->n, n_groups,
+					 &lazy->members, err) == 0
+		       ? graph_start(&lazy->made, n_groups, rows->n_edges, err)
+		       : -1;
+}
+
+struct graph_row graph_lazy_row(struct graph_lazy *lazy, uint32_t v)
+{
+	struct graph *made = &lazy->made;
+	struct graph_row *row = &lazy->row[v];
+	uint32_t first = made->n_edges;
+
+	if (!row->peer) {
+		row_contract(lazy->rows, lazy->group, &lazy->members, v, made);
+		*row = (struct graph_row){made->n_edges - first,
+					  made->peer + first,
+					  made->weight + first};
+	}
+	return *row;
+}
+
+void graph_lazy_free(struct graph_lazy *lazy)
+{
+	free(lazy->members.memory);
+	free(lazy->row);
+	graph_free(&lazy->made);
+	memset(lazy, 0, sizeof(*lazy));
+}
+
 static void row_of(void *data, uint32_t v, struct graph_row *row)
 {
 	const struct graph *g = data;
@@ -308,11 +339,16 @@ static void row_of(void *data, uint32_t v, struct graph_row *row)
 				  g->peer + g->row[v], g->weight + g->row[v]};
 }
 
+struct graph_rows graph_rows_of(struct graph *g)
+{
+	return (struct graph_rows){g->n, g->n_edges, row_of, g};
+}
+
 int graph_contract(const struct graph *g, const uint32_t *group,
 		   uint32_t n_groups, struct graph *out, struct weft_error *err)
 {
 	struct graph whole = *g;
-	const struct graph_rows rows = {g->n, g->n_edges, row_of, &whole};
+	const struct graph_rows rows = graph_rows_of(&whole);
 	int rc = graph_contract_rows(&rows, group, n_groups, out, err);
 
 	out->inside += g->inside;

@@ -48,10 +48,35 @@ struct graph_rows {
 	void (*of)(void *data, uint32_t v, struct graph_row *row);
 	void *data;
 };
+/* Those of a graph that has them. */
+struct graph_rows graph_rows_of(struct graph *g);
 /* graph_contract of such a one. */
 int graph_contract_rows(const struct graph_rows *rows, const uint32_t *group,
 			uint32_t n_groups, struct graph *out,
 			struct weft_error *err);
+
+/* The same whose rows are made when they are first read, too.  Zero-initialise;
+ * keeps *rows and group.  Free with graph_lazy_free in either case. */
+struct graph_lazy {
+	const struct graph_rows *rows;
+	const uint32_t *group;
+	struct graph_members {
+		uint32_t *first;  /* [n_groups + 1] of a group in vertex[] */
+		uint32_t *vertex; /* [n] ascending in each */
+		uint32_t *seen;	  /* [n_groups] behind where a group is in the
+				   * last row that has it */
+		uint32_t *memory;
+	} members;
+	struct graph made;     /* in the order in which rows were read */
+	struct graph_row *row; /* [made.n]; peer NULL: not made yet */
+};
+
+int graph_lazy_build(const struct graph_rows *rows, const uint32_t *group,
+		     uint32_t n_groups, struct graph_lazy *lazy,
+		     struct weft_error *err);
+/* Row v, which stays. */
+struct graph_row graph_lazy_row(struct graph_lazy *lazy, uint32_t v);
+void graph_lazy_free(struct graph_lazy *lazy);
 
 /* Empty rows of n vertices with room for that many entries, to be filled one
  * after the other: graph_add, then row[v + 1] = n_edges.  Free with graph_free

@@ -120,6 +120,13 @@ struct coarse_level {
 	struct host *hosts;
 	struct sites sites;
 	struct graph items;
+	/* where rows are made when they are read: what makes them, and the cost
+	 * of all */
+	struct graph_rows rows;
+	struct graph_lazy lazy;
+	bool is_lazy;
+	double cost, inside; /* inside: bytes that stay in blocks */
+	uint32_t *group;     /* [ranks] item */
 	uint32_t *memory;
 };
 
@@ -129,6 +136,9 @@ static void coarse_level_free(struct coarse_level *st)
 	free(st->hosts);
 	sites_free(&st->sites);
 	graph_free(&st->items);
+	graph_lazy_free(&st->lazy);
+	cliques_rows_free(&st->rows);
+	free(st->group);
 }
 
 static int stage_allocate(struct coarse_level *st, struct weft_error *err)
@@ -193,24 +203,91 @@ static bool cut(struct coarse_level *st, uint32_t *n_sites)
 	return true;
 }
 
-static int contract(struct coarse_level *st, struct cliques *traffic,
-		    struct weft_error *err)
+/* The cost of edges that are in no clique, and bytes of them in blocks. */
+static void add_loose(struct coarse_level *st, const struct graph *loose)
 {
-	uint32_t *group =
-		weft_calloc(st->g->s->job->n_gpus, sizeof(*group), err);
-	int rc;
+	for (uint32_t v = 0; v < loose->n; v++) {
+		uint32_t a = st->group[v];
 
-	if (!group)
+		for (uint32_t e = loose->row[v]; e < loose->row[v + 1]; e++) {
+			uint32_t b = st->group[loose->peer[e]];
+
+			if (loose->peer[e] < v)
+				continue;
+			if (a == b)
+				st->inside += loose->weight[e];
+			else
+				st->cost += loose->weight[e] *
+					    sites_distance(&st->sites,
+							   st->site_of[a],
+							   st->site_of[b]);
+		}
+	}
+}
+
+/* Of all edges, by cliques, of which no edge is looked at.  Items are numbered
+ * by their sites. */
+static int add_all(struct coarse_level *st, const struct cliques *traffic,
+		   struct weft_error *err)
+{
+	struct sites used = {0};
+	struct clique_runs runs = {0};
+	uint32_t unit = st->unit;
+	uint32_t *rank = weft_calloc(traffic->loose.n, sizeof(*rank), err);
+	int rc = -1;
+
+	if (!rank)
+		return -1;
+	for (uint32_t v = 0; v < st->n_items; v++)
+		memcpy(rank + v * unit, st->g->rank + st->start[st->site_of[v]],
+		       unit * sizeof(*rank));
+	if (sites_pick(&st->sites, st->site_of, st->n_items, &used, err) ||
+	    clique_runs_build(traffic, rank, unit, &runs, err))
+		goto out;
+	st->inside = 2 * runs.inside;
+	st->cost = clique_runs_cost(traffic, &runs, &used) -
+		   st->inside * used.distance[0][0];
+	add_loose(st, &traffic->loose);
+	rc = 0;
+out:
+	clique_runs_free(&runs);
+	sites_free(&used);
+	free(rank);
+	return rc;
+}
+
+/* Whether a search reads but a few rows, of which cliques tell the sum. */
+static bool is_short(const struct coarse_level *st,
+		     const struct cliques *traffic, const struct effort *effort)
+{
+	return effort->work < MAPPER_WORK && traffic->n && traffic->disjoint &&
+	       st->sites.plain;
+}
+
+static int contract(struct coarse_level *st, struct cliques *traffic,
+		    const struct effort *effort, struct weft_error *err)
+{
+	st->group = weft_calloc(st->g->s->job->n_gpus, sizeof(*st->group), err);
+	if (!st->group)
 		return -1;
 	for (uint32_t v = 0; v < st->n_items; v++) {
 		uint32_t k = st->start[st->site_of[v]];
 
 		for (uint32_t i = 0; i < st->unit; i++)
-			group[st->g->rank[k + i]] = v;
+			st->group[st->g->rank[k + i]] = v;
 	}
-	rc = cliques_contract(traffic, group, st->n_items, &st->items, err);
-	free(group);
-	return rc;
+	st->is_lazy = is_short(st, traffic, effort);
+	if (st->is_lazy)
+		return cliques_rows(traffic, &st->rows, err) ||
+				       graph_lazy_build(&st->rows, st->group,
+							st->n_items, &st->lazy,
+							err)
+			       ? -1
+			       : add_all(st, traffic, err);
+	if (cliques_contract(traffic, st->group, st->n_items, &st->items, err))
+		return -1;
+	st->inside = st->items.inside;
+	return 0;
 }
 
 /* Takes the ranks of each block to where the block is now. */
@@ -291,7 +368,9 @@ static int stage_search(struct coarse_level *st, double target,
 {
 	const struct weft_job *job = st->g->s->job;
 	struct search q = {
-		.g = &st->items,
+		.g = st->is_lazy ? &st->lazy.made : &st->items,
+		.lazy = st->is_lazy ? &st->lazy : NULL,
+		.cost = st->cost,
 		.s = &st->sites,
 		.site_of = st->site_of,
 		.item_at = st->item_at,
@@ -314,7 +393,7 @@ static int stage_search(struct coarse_level *st, double target,
 	if (st->g->settled)
 		q.min_used = q.max_used = q.n_used;
 	/* what stays inside blocks is not among the search's costs */
-	target -= st->items.inside * st->sites.distance[0][0];
+	target -= st->inside * st->sites.distance[0][0];
 	if (effort->work >= MAPPER_WORK && is_unlimited(st) &&
 	    stage_map(st, effort, target, err))
 		goto out;
@@ -369,9 +448,9 @@ int ground_improve(struct ground *g, struct cliques *traffic, uint32_t unit,
 		goto out;
 	rc = -1;
 	if ((!exact && ground_cost(g, traffic, &before, err)) ||
-	    contract(&st, traffic, err) ||
 	    sites_build(g->s->f, st.first, n_sites, unit == 1, metric,
 			&st.sites, err) ||
+	    contract(&st, traffic, effort, err) ||
 	    stage_search(&st, exact ? target : 0, effort, err) ||
 	    (!exact && ground_cost(g, traffic, &after, err)))
 		goto out;

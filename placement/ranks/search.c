@@ -59,6 +59,17 @@ double search_cost(const struct search *q)
 	return sum;
 }
 
+static struct graph_row row_of(const struct search *q, uint32_t item)
+{
+	const struct graph *g = q->g;
+
+	if (q->lazy)
+		return graph_lazy_row(q->lazy, item);
+	return (struct graph_row){g->row[item + 1] - g->row[item],
+				  g->peer + g->row[item],
+				  g->weight + g->row[item]};
+}
+
 /* Numbers the domains of each level; without memory the run goes without. */
 static void number_cells(struct run *run)
 {
@@ -80,11 +91,10 @@ static void number_cells(struct run *run)
 /* The same as shift where the level tells the distance.  Two sites that meet at
  * level `meet` are as far as each other from all that is in neither one's
  * domain of the level inside it. */
-static double shift_in_cells(const struct run *run, uint32_t item,
+static double shift_in_cells(const struct run *run, struct graph_row row,
 			     uint32_t from, uint32_t to, uint32_t other)
 {
 	const struct search *q = run->q;
-	const struct graph *g = q->g;
 	const struct sites *s = q->s;
 	uint32_t meet = sites_meet(s, from, to);
 	const uint32_t *cell;
@@ -93,16 +103,16 @@ static double shift_in_cells(const struct run *run, uint32_t item,
 	if (meet == 0)
 		return 0;
 	cell = run->cells + (size_t)(meet - 1) * s->n;
-	for (uint32_t e = g->row[item]; e < g->row[item + 1]; e++) {
-		uint32_t at = q->site_of[g->peer[e]];
+	for (uint32_t e = 0; e < row.n; e++) {
+		uint32_t at = q->site_of[row.peer[e]];
 
-		if (g->peer[e] == other)
+		if (row.peer[e] == other)
 			continue;
 		if (cell[at] == cell[from])
-			sum += g->weight[e] *
+			sum += row.weight[e] *
 			       (far - s->distance[sites_meet(s, from, at)][0]);
 		else if (cell[at] == cell[to])
-			sum += g->weight[e] *
+			sum += row.weight[e] *
 			       (s->distance[sites_meet(s, to, at)][0] - far);
 	}
 	return sum;
@@ -114,18 +124,18 @@ static double shift(struct run *run, uint32_t item, uint32_t from, uint32_t to,
 		    uint32_t other)
 {
 	const struct search *q = run->q;
-	const struct graph *g = q->g;
+	const struct graph_row row = row_of(q, item);
 	double sum = 0;
 
-	effort_spend(run->effort, g->row[item + 1] - g->row[item] + 1);
+	effort_spend(run->effort, row.n + 1);
 	if (run->cells)
-		return shift_in_cells(run, item, from, to, other);
-	for (uint32_t e = g->row[item]; e < g->row[item + 1]; e++) {
-		uint32_t peer = g->peer[e], at = q->site_of[peer];
+		return shift_in_cells(run, row, from, to, other);
+	for (uint32_t e = 0; e < row.n; e++) {
+		uint32_t peer = row.peer[e], at = q->site_of[peer];
 
 		if (peer != other)
-			sum += g->weight[e] * (sites_distance(q->s, to, at) -
-					       sites_distance(q->s, from, at));
+			sum += row.weight[e] * (sites_distance(q->s, to, at) -
+						sites_distance(q->s, from, at));
 	}
 	return sum;
 }
@@ -214,13 +224,14 @@ static void enqueue(struct run *run, uint32_t item)
 
 static void enqueue_around(struct run *run, uint32_t item)
 {
-	const struct graph *g = run->q->g;
+	struct graph_row row;
 
 	if (item == WEFT_NONE)
 		return;
 	enqueue(run, item);
-	for (uint32_t e = g->row[item]; e < g->row[item + 1]; e++)
-		enqueue(run, g->peer[e]);
+	row = row_of(run->q, item);
+	for (uint32_t e = 0; e < row.n; e++)
+		enqueue(run, row.peer[e]);
 }
 
 /* Exchanges and remembers it, so that it can be undone. */
@@ -280,13 +291,11 @@ static void look(struct run *run, struct best *best, uint32_t t)
 static void look_around(struct run *run, struct best *best, uint32_t item)
 {
 	const struct search *q = run->q;
-	const struct graph *g = q->g;
-	uint32_t n = q->s->n, last = g->row[item] + PEERS_LOOKED;
+	const struct graph_row row = row_of(q, item);
+	uint32_t n = q->s->n;
 
-	if (last > g->row[item + 1])
-		last = g->row[item + 1];
-	for (uint32_t e = g->row[item]; e < last; e++) {
-		uint32_t at = q->site_of[g->peer[e]], level, low, high;
+	for (uint32_t e = 0; e < row.n && e < PEERS_LOOKED; e++) {
+		uint32_t at = q->site_of[row.peer[e]], level, low, high;
 
 		level = sites_meet(q->s, at, best->from);
 		low = at > AROUND_PEER ? at - AROUND_PEER : 0;
@@ -411,7 +420,7 @@ int search_run(struct search *q, struct effort *effort, double target,
 	       struct weft_error *err)
 {
 	struct run run = {.q = q, .effort = effort};
-	double cost = search_cost(q);
+	double cost = q->lazy ? q->cost : search_cost(q);
 	int rc = -1;
 
 	if (q->g->n < 2 || q->s->n < 2 || !isfinite(cost))

@@ -20,6 +20,10 @@ struct host {
  * hosts: per site the index of its host, so that moves keep to the limits. */
 struct search {
 	const struct graph *g;
+	/* NULL, or what makes the rows, of which g only has the number; then
+	 * cost is that of all edges. */
+	struct graph_lazy *lazy;
+	double cost;
 	const struct sites *s;
 	uint32_t *site_of;	 /* [g->n] */
 	uint32_t *item_at;	 /* [s->n] or WEFT_NONE */
