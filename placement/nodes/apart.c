@@ -104,7 +104,9 @@ int apart_is_as_good(const struct capacity *s, const uint32_t *from,
 	free(rank);
 	if (rc <= 0)
 		return rc;
-	if (weft_judge_measure(judge, where, &apart, err))
+	/* without a weight of fragmentation the value is the goal */
+	if (!weft_judge_infer(judge, where, &apart.value) &&
+	    weft_judge_measure(judge, where, &apart, err))
 		return -1;
 	*can = apart.value <= best->measure.value * (1 + judge->same);
 	return 0;

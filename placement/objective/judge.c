@@ -213,6 +213,25 @@ int weft_judge_measure(struct weft_judge *judge, const uint32_t *where,
 	return 0;
 }
 
+bool weft_judge_infer(struct weft_judge *judge, const uint32_t *where,
+		      double *goal)
+{
+	struct weft_measure measure = {.is_bound = true};
+	struct weft_signature signature;
+
+	if (!judge->links_idle || judge->objective.goal != WEFT_GOAL_STEP ||
+	    !weft_known_sign(&judge->known, judge->f, judge->objective.load,
+			     where, judge->job->n_gpus, &signature) ||
+	    weft_known_find(&judge->known, &signature, &measure) ||
+	    !weft_known_find_time(&judge->known, &signature, &measure))
+		return false;
+	/* whoever wants the cost, too, measures it */
+	judge->n_measured++;
+	weft_known_keep(&judge->known, &signature, &measure, false);
+	*goal = measure.goal;
+	return true;
+}
+
 int weft_judge_bound_one(struct weft_judge *judge, const uint32_t *where,
 			 double *goal, struct weft_error *err)
 {

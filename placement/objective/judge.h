@@ -62,6 +62,11 @@ int weft_judge_measure(struct weft_judge *judge, const uint32_t *where,
 int weft_judge_sums(struct weft_judge *judge, const uint32_t *where,
 		    struct weft_cost *cost, struct weft_error *err);
 
+/* Whether what was measured of others tells *goal, as weft_judge_measure has
+ * it; counts as measured. */
+bool weft_judge_infer(struct weft_judge *judge, const uint32_t *where,
+		      double *goal);
+
 /* *goal: weft_judge_measure finds no smaller one, in a small part of its time.
  * Where a GPU's step is the goal; counts as measured. */
 int weft_judge_bound_one(struct weft_judge *judge, const uint32_t *where,
