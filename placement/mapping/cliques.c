@@ -58,6 +58,10 @@ static int index_cliques(const struct weft_traffic *t, struct cliques *c,
 /* Whether the ranks are in one clique. */
 static bool share_clique(const struct cliques *c, uint32_t a, uint32_t b)
 {
+	uint32_t one = cliques_of(c, a);
+
+	if (c->disjoint)
+		return one < c->n && one == cliques_of(c, b);
 	for (uint32_t i = c->first[a]; i < c->first[a + 1]; i++)
 		for (uint32_t k = c->first[b]; k < c->first[b + 1]; k++)
 			if (c->of[i] == c->of[k])
