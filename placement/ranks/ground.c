@@ -260,8 +260,9 @@ out:
 static bool is_short(const struct coarse_level *st,
 		     const struct cliques *traffic, const struct effort *effort)
 {
-	return effort->work < MAPPER_WORK && traffic->n && traffic->disjoint &&
-	       st->sites.plain;
+	return effort->work < MAPPER_WORK &&
+	       effort->work < 2 * (uint64_t)traffic->n_edges && traffic->n &&
+	       traffic->disjoint && st->sites.plain;
 }
 
 static int contract(struct coarse_level *st, struct cliques *traffic,
