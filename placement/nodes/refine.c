@@ -261,9 +261,11 @@ static int try_listings(struct refine *x, uint32_t nesting, bool *better)
 {
 	uint32_t order = nesting % REFINE_LISTED % ORDERS_MAX;
 
-	if (!x->is_thorough)
+	if (!x->is_thorough && !x->is_broken)
 		return 0;
 	for (uint32_t i = LIST_NEAR; i < N_LISTINGS; i++) {
+		if (i > LIST_ANYWHERE && !x->is_thorough)
+			break;
 		if (effort_spent(&x->a->effort) ||
 		    (x->is_first && x->a->effort.work < x->least_work))
 			break;
@@ -498,6 +500,7 @@ int refine_run(struct arranger *a, const struct node_set *start,
 	x->least = (double)INFINITY;
 	x->is_lost = true;
 	x->is_thorough = a->effort.work >= MANY * weft_judge_work(a->s->judge);
+	x->is_broken = refine_breaks(x);
 	x->least_work = a->effort.work - a->effort.work / ORDERS_PART;
 	x->err = err;
 	if (refine_build(x, start))

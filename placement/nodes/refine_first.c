@@ -175,13 +175,21 @@ static int try_cells(struct refine *x, const struct rule *rule, uint32_t n,
 	return x->is_thorough ? try_level(x, rule, m, chunk) : 0;
 }
 
-static int try_scope(struct refine *x, const struct rule *rule, uint32_t scope)
+/* How many of the first n cells hold the job; 0: not even all. */
+static uint32_t count_needed(const struct refine *x, uint32_t n)
 {
-	uint32_t n = sort_cells(x, scope), least = 0, sum = 0;
+	uint32_t least = 0, sum = 0;
 
 	while (least < n && sum < x->job->n_gpus)
 		sum += x->cell[x->order[least++]].cap;
-	if (sum < x->job->n_gpus)
+	return sum < x->job->n_gpus ? 0 : least;
+}
+
+static int try_scope(struct refine *x, const struct rule *rule, uint32_t scope)
+{
+	uint32_t n = sort_cells(x, scope), least = count_needed(x, n);
+
+	if (!least)
 		return 0;
 	if (try_full(x, rule, n, 1))
 		return -1;
@@ -191,7 +199,7 @@ static int try_scope(struct refine *x, const struct rule *rule, uint32_t scope)
 	if (x->is_thorough && !rule->same && try_fullest(x, rule, n))
 		return -1;
 	if (x->is_thorough && !rule->same && rule->unit == 1 &&
-	    (refine_pairs(x, n, least) || refine_tuples(x, n, least)))
+	    refine_tuples(x, n, least))
 		return -1;
 	for (uint32_t m = least; m <= n && m < least + MORE_DOMAINS; m++) {
 		if (try_cells(x, rule, n, m, rule->unit))
@@ -231,6 +239,20 @@ static uint32_t list_scopes(const struct refine *x, uint32_t *scope)
 	return n;
 }
 
+/* Pairs of nodes that hold a part of a tensor group. */
+static int try_pairs(struct refine *x, uint32_t scope)
+{
+	static const struct rule any = {1, false};
+	uint32_t n, least;
+
+	if (x->job->gpus_per_node || effort_spent(&x->a->effort))
+		return 0;
+	refine_cap(x, &any);
+	n = sort_cells(x, scope);
+	least = count_needed(x, n);
+	return least ? refine_pairs(x, n, least) : 0;
+}
+
 int refine_first(struct refine *x)
 {
 	uint32_t scope[MAX_SCOPES], n = list_scopes(x, scope);
@@ -242,6 +264,10 @@ int refine_first(struct refine *x)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		if (refine_runs(x, scope[i]))
+			return -1;
+	/* first, as nothing else gains as much */
+	for (uint32_t i = 0; i < n && (x->is_broken || x->is_thorough); i++)
+		if (try_pairs(x, scope[i]))
 			return -1;
 	for (uint32_t r = 0; r < x->n_rules; r++) {
 		refine_cap(x, &x->rule[r]);

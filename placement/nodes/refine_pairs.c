@@ -191,6 +191,19 @@ static uint32_t nvlink_level(const struct weft_fabric *f)
 							   : level;
 }
 
+bool refine_breaks(const struct refine *x)
+{
+	const uint32_t *domain = x->f->gpu_domain[nvlink_level(x->f)];
+	uint32_t tp = x->job->spec.tp;
+
+	if (tp < 2 || x->job->n_gpus % tp)
+		return false;
+	for (uint32_t r = 0; r < x->job->n_gpus; r++)
+		if (domain[x->where[r]] != domain[x->where[r - r % tp]])
+			return true;
+	return false;
+}
+
 /* Whole groups of each NVLink domain stay where they are; false: there are too
  * many rests, or none. */
 static bool list_rests(const struct refine *x, struct pairs *p)

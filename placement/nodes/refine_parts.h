@@ -92,6 +92,7 @@ struct refine {
 	bool is_first;	  /* sets are the first ones, all orders are priced */
 	bool is_thorough; /* there is effort for sets that are seldom the best
 			   */
+	bool is_broken;	  /* the answer before breaks tensor groups */
 	/* with less left, not all orders of first sets are measured */
 	uint64_t least_work;
 	uint8_t *top; /* [n_nodes] take[] at the end of the best search */
@@ -156,6 +157,9 @@ int refine_pieces(struct refine *x, uint32_t scope);
 /* Looks at sets of the n cells order[], of which `least` would do, where nodes
  * that hold but a part of a tensor group make it up two by two. */
 int refine_pairs(struct refine *x, uint32_t n, uint32_t least);
+
+/* Whether x->where has a tensor group on more than one NVLink domain. */
+bool refine_breaks(const struct refine *x);
 
 /* Lists x->gpus in x->aligned so that tensor groups are broken as seldom as may
  * be; near: those that are broken lie in small domains.  *differs: it is
