@@ -185,6 +185,17 @@ static uint32_t count_needed(const struct refine *x, uint32_t n)
 	return sum < x->job->n_gpus ? 0 : least;
 }
 
+/* Tuples of nodes that give alike, for a search of their own. */
+static int try_tuples(struct refine *x, uint32_t n, uint32_t least)
+{
+	int rc;
+
+	x->is_extra = true;
+	rc = refine_tuples(x, n, least);
+	x->is_extra = false;
+	return rc;
+}
+
 static int try_scope(struct refine *x, const struct rule *rule, uint32_t scope)
 {
 	uint32_t n = sort_cells(x, scope), least = count_needed(x, n);
@@ -199,7 +210,7 @@ static int try_scope(struct refine *x, const struct rule *rule, uint32_t scope)
 	if (x->is_thorough && !rule->same && try_fullest(x, rule, n))
 		return -1;
 	if (x->is_thorough && !rule->same && rule->unit == 1 &&
-	    refine_tuples(x, n, least))
+	    try_tuples(x, n, least))
 		return -1;
 	for (uint32_t m = least; m <= n && m < least + MORE_DOMAINS; m++) {
 		if (try_cells(x, rule, n, m, rule->unit))
