@@ -262,10 +262,6 @@ static double room_lost(const struct world *x, const uint32_t *where)
 	return lost;
 }
 
-/* Two searches may each miss what the other finds, by no more than this; so may
- * they with the goal busiest. */
-#define MISSED 1.001e-3
-
 /* Steps that the model cannot tell apart are equal, and a longer one of them is
  * taken only where it leaves more room to others or costs less; fewer domains
  * are worth WEFT_PRICE_OF_DOMAIN each. */
@@ -273,8 +269,10 @@ static double worth(const struct world *x, enum weft_goal goal,
 		    const struct weft_placement *p,
 		    const struct weft_placement *cheapest)
 {
-	double more = MISSED, n;
+	double more = 1e-9, n;
 
+	if (goal == WEFT_GOAL_BUSIEST)
+		return 1.001e-3;
 	if (goal != WEFT_GOAL_STEP)
 		return more;
 	n = (double)case_priced(x->f, &x->o, cheapest) -
