@@ -108,6 +108,7 @@ libweft_placement_la_SOURCES = \
 	%D%/place_first.c \
 	%D%/place_given.c \
 	%D%/place_parts.h \
+	%D%/place_search.c \
 	%D%/place_firstfit.c \
 	%D%/place_grouped.c \
 	%D%/place_pack.c \

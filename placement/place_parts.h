@@ -36,6 +36,15 @@ int place_pursue(const struct capacity *s,
 		 struct weft_placement *p, struct comparison *comparison,
 		 struct weft_error *err);
 
+/* What the strategy finds, or first-fit or the ranks in order where that is
+ * better, and what is found besides in the time that is left.  *comparison: of
+ * p where it is placed; *baseline: first-fit's cost, -1 or as it was where that
+ * is not known. */
+int place_search(struct capacity *s, const struct weft_strategy *strategy,
+		 const struct weft_place_options *options,
+		 struct weft_placement *p, struct comparison *comparison,
+		 double *baseline, struct weft_error *err);
+
 /* From where[], cost and bound to the rest of the answer. */
 int place_finish(const struct weft_fabric *f, struct weft_placement *p,
 		 struct weft_error *err);
