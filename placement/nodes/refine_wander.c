@@ -185,7 +185,7 @@ static int polish_first(struct refine *x)
 		const struct found *first = &x->first[i];
 
 		if (!first->is_any ||
-		    first->is.measure.value > HOPELESS * x->peak.measure.value)
+		    first->is.measure.goal > HOPELESS * x->peak.measure.goal)
 			continue;
 		memcpy(x->take, first->take, x->f->n_nodes);
 		x->current = first->is;

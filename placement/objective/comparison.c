@@ -343,6 +343,8 @@ int comparison_compare(const struct comparison *a, const struct comparison *b)
 	if (!order)
 		order = compare_real(a->cost, b->cost);
 	if (!order)
+		order = compare_real(a->measure.value, b->measure.value);
+	if (!order)
 		order = compare_real(a->measure.cost.busiest.time_s,
 				     b->measure.cost.busiest.time_s);
 	if (!order)

@@ -35,7 +35,8 @@ struct comparison {
 	uint32_t lost;
 	double share_lost; /* 0 unless the job is indifferent to its place */
 	bool even;	   /* every node that it uses gives as many GPUs */
-	/* its value, then the time of its busiest link after `cost` */
+	/* its value, and after `cost` that again, as tiers are wide, and
+	 * the time of its busiest link */
 	struct weft_measure measure;
 	double cost;   /* sum of d * M in the job's metric */
 	double second; /* sum of d * M in the metric that decides ties */
