@@ -301,6 +301,21 @@ static bool costs_least(const struct weft_placement *p,
 	       p->bounds[p->metric] * (1 + COMPARISON_REACHED);
 }
 
+/* Whether the place that costs least may be the better one. */
+static bool cost_may_tell(const struct capacity *s,
+			  const struct weft_place_options *options,
+			  const struct weft_placement *p,
+			  const struct comparison *comparison)
+{
+	enum weft_goal goal = s->judge->objective.goal;
+
+	if (goal == WEFT_GOAL_COST ||
+	    (goal == WEFT_GOAL_STEP && costs_least(p, comparison)))
+		return false;
+	return !comparison_is_least(s, comparison) &&
+	       (options->work_limit || weft_judge_affords(s->judge));
+}
+
 int place_search(struct capacity *s, const struct weft_strategy *strategy,
 		 const struct weft_place_options *options,
 		 struct weft_placement *p, struct comparison *comparison,
@@ -315,10 +330,7 @@ int place_search(struct capacity *s, const struct weft_strategy *strategy,
 		return 0;
 	if (deadline_s > 0)
 		rest.budget_s = fmax(deadline_s - weft_budget_clock_s(), 1e-9);
-	if (s->judge->objective.goal == WEFT_GOAL_STEP &&
-	    !is_late(deadline_s) && !costs_least(p, comparison) &&
-	    !comparison_is_least(s, comparison) &&
-	    (options->work_limit || weft_judge_affords(s->judge)) &&
+	if (!is_late(deadline_s) && cost_may_tell(s, &rest, p, comparison) &&
 	    search_by_cost(s, &rest, p, comparison, err))
 		return -1;
 	return options->search_on && deadline_s > 0 && !options->work_limit
