@@ -77,6 +77,8 @@ libweft_placement_la_SOURCES = \
 	%D%/nodes/leftovers.h \
 	%D%/nodes/limits.c \
 	%D%/nodes/limits.h \
+	%D%/nodes/relocate.c \
+	%D%/nodes/relocate.h \
 	%D%/nodes/refine.c \
 	%D%/nodes/refine.h \
 	%D%/nodes/refine_columns.c \

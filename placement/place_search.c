@@ -3,6 +3,7 @@
 #include "base/bitset.h"
 #include "base/clock.h"
 #include "placement/nodes/limits.h"
+#include "placement/nodes/relocate.h"
 #include "placement/place_parts.h"
 #include "placement/ranks/pursuit.h"
 
@@ -201,8 +202,21 @@ static int search_once(struct capacity *s, const struct weft_strategy *strategy,
 	return place_pursue(s, options, deadline_s, p, comparison, err);
 }
 
-/* What the goal cost finds for the job, where it is better by the goal there
- * is: the place that costs least often takes least time, too. */
+/* To where the same destroys less room. */
+static int find_room(const struct capacity *s,
+		     const struct weft_place_options *options,
+		     struct weft_placement *p, struct comparison *comparison,
+		     struct weft_error *err)
+{
+	const struct effort effort = {.deadline_s = place_deadline(options),
+				      .stop = options->stop};
+
+	return relocate_run(s, &effort, p->where, comparison, err);
+}
+
+/* What the goal cost finds for the job without a weight of fragmentation that
+ * goes with the cost, where it is better by the goal there is: the place that
+ * costs least often takes least time, too. */
 static int search_by_cost(struct capacity *s,
 			  const struct weft_place_options *options,
 			  struct weft_placement *p, struct comparison *best,
@@ -212,18 +226,24 @@ static int search_by_cost(struct capacity *s,
 	struct weft_objective cost = own->objective;
 	struct weft_placement other;
 	struct comparison comparison;
+	bool weighted = own->objective.goal == WEFT_GOAL_COST;
 	int rc;
 
 	place_start(s->job, &other);
 	memcpy(other.bounds, p->bounds, sizeof(other.bounds));
 	other.bound = p->bound;
 	cost.goal = WEFT_GOAL_COST;
+	if (weighted)
+		cost.fragmentation = 0;
 	rc = weft_judge_build(s->f, s->job, own->slots.fabric ? s->o : NULL,
 			      &cost, &judge, err);
 	judge.least_goal = p->bound;
 	s->judge = &judge;
 	if (rc == 0)
 		rc = place_pack(s, options, &other, err);
+	if (rc == 0 && other.placed && weighted)
+		rc = comparison_measure(s, other.where, &comparison, err) ||
+		     find_room(s, options, &other, &comparison, err);
 	s->judge = own;
 	if (rc == 0 && other.placed)
 		rc = comparison_measure(s, other.where, &comparison, err);
@@ -235,7 +255,7 @@ static int search_by_cost(struct capacity *s,
 	}
 	weft_judge_free(&judge);
 	weft_placement_free(&other);
-	return rc;
+	return rc ? -1 : 0;
 }
 
 /* Whether a search that goes on has reason to. */
@@ -309,11 +329,29 @@ static bool cost_may_tell(const struct capacity *s,
 {
 	enum weft_goal goal = s->judge->objective.goal;
 
-	if (goal == WEFT_GOAL_COST ||
-	    (goal == WEFT_GOAL_STEP && costs_least(p, comparison)))
+	if (goal == WEFT_GOAL_COST)
+		return s->judge->objective.fragmentation > 0;
+	if (goal == WEFT_GOAL_STEP && costs_least(p, comparison))
 		return false;
 	return !comparison_is_least(s, comparison) &&
 	       (options->work_limit || weft_judge_affords(s->judge));
+}
+
+/* By the cost with a weight of fragmentation what is looked at does not depend
+ * on that, so that a larger one never loses more. */
+static int look_around(struct capacity *s,
+		       const struct weft_place_options *options,
+		       struct weft_placement *p, struct comparison *comparison,
+		       struct weft_error *err)
+{
+	const struct weft_objective *objective = &s->judge->objective;
+
+	if (cost_may_tell(s, options, p, comparison) &&
+	    search_by_cost(s, options, p, comparison, err))
+		return -1;
+	return objective->goal == WEFT_GOAL_COST && objective->fragmentation > 0
+		       ? 0
+		       : find_room(s, options, p, comparison, err);
 }
 
 int place_search(struct capacity *s, const struct weft_strategy *strategy,
@@ -330,8 +368,7 @@ int place_search(struct capacity *s, const struct weft_strategy *strategy,
 		return 0;
 	if (deadline_s > 0)
 		rest.budget_s = fmax(deadline_s - weft_budget_clock_s(), 1e-9);
-	if (!is_late(deadline_s) && cost_may_tell(s, &rest, p, comparison) &&
-	    search_by_cost(s, &rest, p, comparison, err))
+	if (!is_late(deadline_s) && look_around(s, &rest, p, comparison, err))
 		return -1;
 	return options->search_on && deadline_s > 0 && !options->work_limit
 		       ? search_on(s, strategy, options, deadline_s, p,

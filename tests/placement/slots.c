@@ -4,6 +4,7 @@
 
 #include "tests/placement/cases.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const char fabric_text[] =
@@ -315,6 +316,60 @@ static void a_plan_breaks_few_domains(void **state)
 	}
 }
 
+/* The share lost with the first free nodes of the leaf of four nodes, 2 if it
+ * has too few. */
+static double lost_in_leaf(struct weft_slots *slots,
+			   const struct weft_occupancy *o, uint32_t leaf)
+{
+	uint32_t where[32], n = 0;
+
+	for (uint32_t i = 4 * leaf; i < 4 * leaf + 4; i++)
+		for (uint32_t k = 0; k < 8 && n < slots->n_gpus; k++)
+			if (o->free[i])
+				where[n++] = 8 * i + k;
+	return n == slots->n_gpus ? weft_slots_lost(slots, where) : 2;
+}
+
+/* Of leafs that are as good as one another the one with which most is left
+ * around it. */
+static void a_job_goes_where_it_destroys_least(void **state)
+{
+	static const char text[] =
+		"weft: fabric/1\nprofile: roce-llama3\nnodes:\n  n[00-31]: 8\n"
+		"levels:\n  leaf:\n    l[0-7]: n[00-31]\n"
+		"  pod:\n    p[0-1]: l[0-7]\n";
+	static const char *const specs[] = {"gpus=16,metric=time",
+					    "gpus=24,metric=time"};
+	const struct weft_place_options options = {0};
+	uint64_t random = test_seed();
+
+	(void)state;
+	for (uint32_t round = 0; round < test_cases(200); round++) {
+		struct fixture x = {.f = case_fabric(text)};
+		struct weft_placement p;
+		struct weft_job job;
+		double least = 2;
+
+		case_job(specs[round % 2], x.f, &job);
+		weft_occupancy_build(x.f, &x.o, NULL);
+		for (uint32_t i = 0; i < x.f->n_nodes; i++)
+			if (test_random_below(&random, 3) == 0)
+				weft_occupancy_take(&x.o, i, UINT64_MAX);
+		build(&x, job.n_gpus);
+		for (uint32_t i = 0; i < 8; i++)
+			least = fmin(least, lost_in_leaf(&x.slots, &x.o, i));
+		weft_place(x.f, &job, &x.o, &options, &p, NULL);
+		if (p.placed && least <= 1)
+			assert_true(weft_slots_lost(&x.slots, p.where) <=
+				    least + 1e-9);
+		weft_placement_free(&p);
+		weft_slots_free(&x.slots);
+		weft_occupancy_free(&x.o);
+		weft_job_free(&job);
+		weft_fabric_free(x.f);
+	}
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -327,6 +382,7 @@ int main(void)
 		TEST(one_more_gpu_never_gives_slots_back),
 		TEST(the_share_stays_within_nothing_and_all),
 		cmocka_unit_test(a_plan_breaks_few_domains),
+		cmocka_unit_test(a_job_goes_where_it_destroys_least),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
