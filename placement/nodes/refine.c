@@ -468,7 +468,7 @@ static void refine_free(struct refine *x)
 	free(x->gpus);
 	free(x->trial);
 	free(x->aligned);
-	free(x->pairs);
+	refine_pairs_free(x);
 	free(x->cell);
 	free(x->order);
 	node_set_free(&x->node_set);

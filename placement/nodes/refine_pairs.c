@@ -8,14 +8,15 @@
  */
 #include "placement/nodes/refine_parts.h"
 
+#include "base/bitset.h"
 #include "topology/fabric.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Nothing is paired where more nodes hold a part of a group: it takes their
- * square in steps. */
-#define MOST_RESTS 256
+/* Nothing is paired where an NVLink domain has more GPUs that are not of a
+ * whole group: none is built that large. */
+#define MOST_GPUS 1023
 
 /* Cells beyond those that are needed, in which pairs are looked for. */
 #define MORE_CELLS 4
@@ -36,26 +37,112 @@ struct part {
 	uint32_t at, n;
 };
 
+/* Rests of as many GPUs. */
+struct bucket {
+	uint32_t n;
+	uint32_t first; /* none of them comes before this one */
+	uint32_t vain;	/* the try in which one of them found no partner */
+};
+
 struct pairs {
 	uint32_t unit;	   /* ranks of a group */
 	uint32_t n_groups; /* still to be made */
 	uint32_t n_rests, n_parts;
-	struct rest rest[MOST_RESTS];
-	struct part part[]; /* [n_gpus of the job] */
+	uint32_t most; /* GPUs of the largest rest */
+	uint32_t attempt;
+	struct rest *rest;		     /* [n_nodes] in tree order */
+	struct part *part;		     /* [n_gpus of the job] */
+	struct bucket bucket[MOST_GPUS + 1]; /* by GPUs */
+	uint64_t *set;	/* a bitset of rests for each bucket below unit */
+	size_t n_words; /* of a bitset */
 };
+
+/* ---- rests by size ---- */
+
+static uint64_t *set_of(const struct pairs *p, uint32_t n)
+{
+	return p->set + n * p->n_words;
+}
+
+static void add_member(struct pairs *p, uint32_t i)
+{
+	struct bucket *bucket = &p->bucket[p->rest[i].n];
+
+	if (!bucket->n || i < bucket->first)
+		bucket->first = i;
+	bucket->n++;
+	weft_bitset_add(set_of(p, p->rest[i].n), i);
+}
+
+static void remove_member(struct pairs *p, uint32_t i)
+{
+	p->bucket[p->rest[i].n].n--;
+	weft_bitset_remove(set_of(p, p->rest[i].n), i);
+}
+
+/* The first of the rests [first, end) that has n GPUs; WEFT_NONE. */
+static uint32_t find_member(struct pairs *p, uint32_t n, uint32_t first,
+			    uint32_t end)
+{
+	struct bucket *bucket = &p->bucket[n];
+	const uint64_t *set = set_of(p, n);
+	uint32_t from = first > bucket->first ? first : bucket->first, i;
+
+	if (!bucket->n)
+		return WEFT_NONE;
+	for (i = from; i < end; i = (i / 64 + 1) * 64) {
+		uint64_t rest = set[i / 64] >> (i % 64);
+
+		if (!rest)
+			continue;
+		i += (uint32_t)__builtin_ctzll(rest);
+		break;
+	}
+	if (from == bucket->first)
+		bucket->first = i < end ? i : end;
+	return i < end ? i : WEFT_NONE;
+}
+
+static int build_pairs(struct refine *x, uint32_t unit)
+{
+	uint32_t n = x->f->n_nodes;
+	struct pairs *p = x->pairs = weft_calloc(1, sizeof(*p), x->err);
+
+	if (!p)
+		return -1;
+	p->n_words = weft_bitset_words(n);
+	p->rest = weft_calloc(n, sizeof(*p->rest), x->err);
+	p->part = weft_calloc(x->job->n_gpus, sizeof(*p->part), x->err);
+	p->set = weft_calloc(p->n_words *
+				     (unit <= MOST_GPUS ? unit : MOST_GPUS + 1),
+			     sizeof(*p->set), x->err);
+	return p->rest && p->part && p->set ? 0 : -1;
+}
+
+void refine_pairs_free(struct refine *x)
+{
+	if (!x->pairs)
+		return;
+	free(x->pairs->rest);
+	free(x->pairs->part);
+	free(x->pairs->set);
+	free(x->pairs);
+}
 
 static struct pairs *start(struct refine *x, uint32_t unit)
 {
-	struct pairs *p = x->pairs;
+	struct pairs *p;
 
-	if (!p)
-		p = x->pairs = weft_calloc(
-			1, sizeof(*p) + x->job->n_gpus * sizeof(*p->part),
-			x->err);
-	if (!p)
+	if (!x->pairs && build_pairs(x, unit))
 		return NULL;
+	p = x->pairs;
+	for (uint32_t n = 0; n <= p->most; n++) {
+		p->bucket[n] = (struct bucket){0};
+		memset(set_of(p, n), 0,
+		       weft_bitset_words(p->n_rests) * sizeof(*p->set));
+	}
 	p->unit = unit;
-	p->n_groups = p->n_rests = p->n_parts = 0;
+	p->n_groups = p->n_rests = p->n_parts = p->most = p->attempt = 0;
 	return p;
 }
 
@@ -66,13 +153,16 @@ static void add_part(struct pairs *p, uint32_t owner, uint32_t key, uint32_t at,
 	p->n_parts++;
 }
 
-/* false: there are too many. */
+/* false: it is too large. */
 static bool add_rest(struct pairs *p, const struct rest *rest)
 {
-	if (rest->n && p->n_rests == MOST_RESTS)
+	if (rest->n > MOST_GPUS)
 		return false;
-	if (rest->n)
-		p->rest[p->n_rests++] = *rest;
+	if (!rest->n)
+		return true;
+	p->most = rest->n > p->most ? rest->n : p->most;
+	p->rest[p->n_rests] = *rest;
+	add_member(p, p->n_rests++);
 	return true;
 }
 
@@ -81,38 +171,46 @@ static void take(struct pairs *p, uint32_t i, uint32_t n, uint32_t key)
 	struct rest *rest = &p->rest[i];
 
 	add_part(p, rest->owner, key, rest->at, n);
+	remove_member(p, i);
 	rest->at += n;
 	rest->n -= n;
+	add_member(p, i);
 }
 
 /* ---- groups of two parts ---- */
 
-/* What is too little for a part, and how many rests are left over. */
-static uint32_t waste_of(uint32_t rest, uint32_t least)
+/* The first of the rests [first, end) that have n GPUs or more. */
+static uint32_t find_larger(struct pairs *p, uint32_t n, uint32_t first,
+			    uint32_t end)
 {
-	return (rest < least ? 2 * rest : 0) + (rest > 0);
-}
+	uint32_t best = WEFT_NONE;
 
-/* The rest that fits rest `a` best, of which the group takes n_a; WEFT_NONE:
- * there is none that wastes no more than `most`. */
-static uint32_t find_partner(const struct pairs *p, uint32_t first,
-			     uint32_t end, uint32_t a, uint32_t n_a,
-			     uint32_t least, uint32_t most)
-{
-	uint32_t need = p->unit - n_a, best = WEFT_NONE;
+	for (; n <= p->most; n++) {
+		uint32_t i = find_member(p, n, first, end);
 
-	for (uint32_t b = first; b < end; b++) {
-		uint32_t waste;
-
-		if (b == a || p->rest[b].n < need)
-			continue;
-		waste = waste_of(p->rest[b].n - need, least);
-		if (waste > most || (best != WEFT_NONE && waste == most))
-			continue;
-		best = b;
-		most = waste;
+		/* WEFT_NONE is larger than any */
+		best = i < best ? i : best;
 	}
 	return best;
+}
+
+/* The rest that is best for the other part of a group, `need` GPUs: one that
+ * has no more; else one of which `least` stay for another part, which wastes 1;
+ * else one of which n that are too few are left over, which wastes 2 n + 1. */
+static uint32_t find_partner(struct pairs *p, uint32_t first, uint32_t end,
+			     uint32_t need, uint32_t least, uint32_t most)
+{
+	uint32_t i =
+		need <= p->most ? find_member(p, need, first, end) : WEFT_NONE;
+
+	if (i == WEFT_NONE && most)
+		i = find_larger(p, need + least, first, end);
+	for (uint32_t n = 1; n < least && need + n <= p->most; n++) {
+		if (i != WEFT_NONE || 2 * n + 1 > most)
+			break;
+		i = find_member(p, need + n, first, end);
+	}
+	return i;
 }
 
 /* How much a group takes of a rest, that both parts may have `least`: all but
@@ -126,29 +224,45 @@ static uint32_t first_part(const struct pairs *p, uint32_t rest, uint32_t least)
 	return rest >= 2 * least && rest - least <= most ? rest - least : most;
 }
 
+/* A group of a part of rest `a` and one of another rest in [first, end), of
+ * `least` GPUs or more each; false: there is none. */
+static bool make_pair(struct pairs *p, uint32_t a, uint32_t first, uint32_t end,
+		      uint32_t least, uint32_t most_waste)
+{
+	uint32_t n = p->rest[a].n, key = p->rest[a].at, b = WEFT_NONE;
+	uint32_t n_a = first_part(p, n, least);
+	uint32_t waste = n > n_a && n - n_a < least ? 2 * (n - n_a) : 0;
+
+	if (p->bucket[n].vain == p->attempt)
+		return false;
+	remove_member(p, a);
+	if (waste <= most_waste)
+		b = find_partner(p, first, end, p->unit - n_a, least,
+				 most_waste - waste);
+	add_member(p, a);
+	if (b == WEFT_NONE) {
+		p->bucket[n].vain = p->attempt;
+		return false;
+	}
+	take(p, a, n_a, key);
+	take(p, b, p->unit - n_a, key);
+	p->n_groups--;
+	p->attempt++;
+	return true;
+}
+
 /* Pairs of the rests [first, end) whose parts have `least` GPUs or more. */
 static void pair_up(struct refine *x, uint32_t first, uint32_t end,
 		    uint32_t least, uint32_t most_waste)
 {
 	struct pairs *p = x->pairs;
 
+	p->attempt++;
 	for (uint32_t a = first; a < end && p->n_groups; a++)
 		while (p->n_groups && p->rest[a].n >= least) {
-			uint32_t n = p->rest[a].n, key = p->rest[a].at, b;
-			uint32_t n_a = first_part(p, n, least);
-			uint32_t waste =
-				n > n_a && n - n_a < least ? 2 * (n - n_a) : 0;
-
 			effort_spend(&x->a->effort, (end - first) / 4 + 1);
-			b = waste > most_waste
-				    ? WEFT_NONE
-				    : find_partner(p, first, end, a, n_a, least,
-						   most_waste - waste);
-			if (b == WEFT_NONE)
+			if (!make_pair(p, a, first, end, least, most_waste))
 				break;
-			take(p, a, n_a, key);
-			take(p, b, p->unit - n_a, key);
-			p->n_groups--;
 		}
 }
 
@@ -204,8 +318,8 @@ bool refine_breaks(const struct refine *x)
 	return false;
 }
 
-/* Whole groups of each NVLink domain stay where they are; false: there are too
- * many rests, or none. */
+/* Whole groups of each NVLink domain stay where they are; false: there is no
+ * rest, or one that is too large. */
 static bool list_rests(const struct refine *x, struct pairs *p)
 {
 	const uint32_t *domain = x->f->gpu_domain[nvlink_level(x->f)];
@@ -229,32 +343,28 @@ static bool list_rests(const struct refine *x, struct pairs *p)
 }
 
 /* The rest that has `need`, else the largest. */
-static uint32_t find_largest(const struct pairs *p, uint32_t need)
+static uint32_t find_largest(struct pairs *p, uint32_t need)
 {
-	uint32_t best = 0;
+	uint32_t n = need <= p->most && p->bucket[need].n ? need : p->most;
 
-	for (uint32_t i = 0; i < p->n_rests; i++) {
-		if (p->rest[i].n == need)
-			return i;
-		if (p->rest[i].n > p->rest[best].n)
-			best = i;
-	}
-	return best;
+	while (!p->bucket[n].n)
+		n--;
+	return find_member(p, n, 0, p->n_rests);
 }
 
 /* The groups that are left, of any number of parts. */
 static void make_groups(struct pairs *p)
 {
 	for (; p->n_groups; p->n_groups--) {
-		uint32_t i = find_largest(p, p->unit), key = p->rest[i].at;
+		uint32_t need = p->unit, key = WEFT_NONE;
 
-		for (uint32_t need = p->unit; need;) {
-			uint32_t n = p->rest[i].n;
+		while (need) {
+			uint32_t i = find_largest(p, need), n = p->rest[i].n;
 
+			key = key == WEFT_NONE ? p->rest[i].at : key;
 			n = n < need ? n : need;
 			take(p, i, n, key);
 			need -= n;
-			i = find_largest(p, need);
 		}
 	}
 }
@@ -297,8 +407,8 @@ int refine_align(struct refine *x, bool near, bool *differs)
 
 /* ---- sets ---- */
 
-/* Whole groups that nodes of a cell have stay there; false: there are too many
- * rests. */
+/* Whole groups that nodes of a cell have stay there; false: a rest is too
+ * large. */
 static bool take_nodes(struct refine *x, const struct cell *c)
 {
 	const struct weft_domain *d = &x->f->domains[c->domain];

@@ -157,6 +157,7 @@ int refine_pieces(struct refine *x, uint32_t scope);
 /* Looks at sets of the n cells order[], of which `least` would do, where nodes
  * that hold but a part of a tensor group make it up two by two. */
 int refine_pairs(struct refine *x, uint32_t n, uint32_t least);
+void refine_pairs_free(struct refine *x);
 
 /* Whether x->where has a tensor group on more than one NVLink domain. */
 bool refine_breaks(const struct refine *x);

@@ -175,23 +175,35 @@ static void broken_groups_have_large_parts(void **state)
 	close_setting(&s);
 }
 
-/* The same on 65,536 GPUs, where there is effort for few sets. */
-static void broken_groups_of_large_fabrics_do_too(void **state)
+/* Places a job on 65,536 GPUs, where there is effort for few sets; no part of
+ * its tensor groups is smaller than 3. */
+static void check_large_parts(const char *spec)
 {
 	const struct weft_synth_options options = {.profile =
 							   "dgx-h100-superpod"};
 	static char free_gpus[8193];
 	struct setting s;
 
-	(void)state;
 	for (uint32_t i = 0; i < 8192; i++)
 		free_gpus[i] = "4135326240"[(i + i / 10 * 3) % 10];
 	make_setting(&s, "pod:8 leaf:32 node:32 gpu:8", &options, "", free_gpus,
-		     "gpus=64,tp=8,pp=2,model=llama3-70B");
+		     spec);
 	place_job(&s, 0);
-	for (uint32_t g = 0; g < 8; g++)
+	for (uint32_t g = 0; g < s.job.n_gpus / 8; g++)
 		assert_true(smaller_part(&s, g) >= 3);
 	close_setting(&s);
+}
+
+static void broken_groups_of_large_fabrics_do_too(void **state)
+{
+	(void)state;
+	check_large_parts("gpus=64,tp=8,pp=2,model=llama3-70B");
+}
+
+static void broken_groups_of_large_jobs_do_too(void **state)
+{
+	(void)state;
+	check_large_parts("gpus=256,tp=8,pp=2,model=llama3-70B");
 }
 
 /* Fifteen tensor groups across four nodes each, so that each node has seven or
@@ -268,6 +280,7 @@ int main(void)
 		cmocka_unit_test(whole_nodes_are_taken_from_everywhere),
 		cmocka_unit_test(broken_groups_have_large_parts),
 		cmocka_unit_test(broken_groups_of_large_fabrics_do_too),
+		cmocka_unit_test(broken_groups_of_large_jobs_do_too),
 		cmocka_unit_test(groups_lie_across_nodes_for_large_gradients),
 		cmocka_unit_test(a_tree_begins_where_it_crosses_least),
 		cmocka_unit_test(a_limit_of_work_leaves_some_to_other_sets),
