@@ -18,6 +18,9 @@
  * whole group: none is built that large. */
 #define MOST_GPUS 1023
 
+/* The search for a partner takes as long as that many steps of work. */
+#define SEARCHED 8
+
 /* Cells beyond those that are needed, in which pairs are looked for. */
 #define MORE_CELLS 4
 
@@ -224,6 +227,18 @@ static uint32_t first_part(const struct pairs *p, uint32_t rest, uint32_t least)
 	return rest >= 2 * least && rest - least <= most ? rest - least : most;
 }
 
+/* What is too little for a part after it; the pair wastes as much more. */
+static uint32_t first_waste(uint32_t rest, uint32_t n, uint32_t least)
+{
+	return rest > n && rest - n < least ? 2 * (rest - n) : 0;
+}
+
+/* What is too little for a part, and how many rests are left over. */
+static uint32_t waste_of(uint32_t rest, uint32_t least)
+{
+	return (rest < least ? 2 * rest : 0) + (rest > 0);
+}
+
 /* A group of a part of rest `a` and one of another rest in [first, end), of
  * `least` GPUs or more each; false: there is none. */
 static bool make_pair(struct pairs *p, uint32_t a, uint32_t first, uint32_t end,
@@ -231,10 +246,8 @@ static bool make_pair(struct pairs *p, uint32_t a, uint32_t first, uint32_t end,
 {
 	uint32_t n = p->rest[a].n, key = p->rest[a].at, b = WEFT_NONE;
 	uint32_t n_a = first_part(p, n, least);
-	uint32_t waste = n > n_a && n - n_a < least ? 2 * (n - n_a) : 0;
+	uint32_t waste = first_waste(n, n_a, least);
 
-	if (p->bucket[n].vain == p->attempt)
-		return false;
 	remove_member(p, a);
 	if (waste <= most_waste)
 		b = find_partner(p, first, end, p->unit - n_a, least,
@@ -258,9 +271,12 @@ static void pair_up(struct refine *x, uint32_t first, uint32_t end,
 	struct pairs *p = x->pairs;
 
 	p->attempt++;
+	effort_spend(&x->a->effort, (end - first) / 4 + 1);
 	for (uint32_t a = first; a < end && p->n_groups; a++)
 		while (p->n_groups && p->rest[a].n >= least) {
-			effort_spend(&x->a->effort, (end - first) / 4 + 1);
+			if (p->bucket[p->rest[a].n].vain == p->attempt)
+				break;
+			effort_spend(&x->a->effort, SEARCHED);
 			if (!make_pair(p, a, first, end, least, most_waste))
 				break;
 		}
@@ -274,7 +290,7 @@ static void pair_level(struct refine *x, uint32_t level, uint32_t least,
 	struct pairs *p = x->pairs;
 	uint32_t end;
 
-	for (uint32_t i = 0; i < p->n_rests; i = end) {
+	for (uint32_t i = 0; i < p->n_rests && p->n_groups; i = end) {
 		for (end = i + 1; end < p->n_rests; end++)
 			if (domain[p->rest[end].gpu] != domain[p->rest[i].gpu])
 				break;
@@ -282,16 +298,45 @@ static void pair_level(struct refine *x, uint32_t level, uint32_t least,
 	}
 }
 
+/* What the pair wastes that wastes least, wherever its rests lie; UINT32_MAX:
+ * there is none. */
+static uint32_t least_waste(struct pairs *p, uint32_t least)
+{
+	uint32_t best = UINT32_MAX;
+
+	for (uint32_t n = least; n <= p->most; n++) {
+		uint32_t a = find_member(p, n, 0, p->n_rests), b, waste;
+		uint32_t n_a = first_part(p, n, least), need = p->unit - n_a;
+
+		if (a == WEFT_NONE)
+			continue;
+		remove_member(p, a);
+		b = find_partner(p, 0, p->n_rests, need, least, UINT32_MAX);
+		add_member(p, a);
+		if (b == WEFT_NONE)
+			continue;
+		waste = first_waste(n, n_a, least) +
+			waste_of(p->rest[b].n - need, least);
+		best = waste < best ? waste : best;
+	}
+	return best;
+}
+
 /* Those that waste least first; near: in the smallest domains first. */
 static void pair_all(struct refine *x, uint32_t least, uint32_t most_waste,
 		     bool near)
 {
-	uint32_t top = x->f->n_levels - 1;
+	uint32_t top = x->f->n_levels - 1, next = least_waste(x->pairs, least);
 
-	for (uint32_t waste = 0; waste <= most_waste; waste++)
+	while (next <= most_waste && x->pairs->n_groups) {
+		uint32_t waste = next;
+
 		for (uint32_t l = near ? x->level : top; l <= top; l++)
 			if (x->pairs->n_groups)
 				pair_level(x, l, least, waste);
+		next = least_waste(x->pairs, least);
+		next = next > waste ? next : waste + 1;
+	}
 }
 
 /* ---- the GPUs of a set in another order ---- */
@@ -461,6 +506,7 @@ static bool pair_cells(struct refine *x, uint32_t m, uint32_t least, bool near,
 		if (c->share && !(by_cell ? take_cell(x, c) : take_nodes(x, c)))
 			return false;
 	}
+	effort_spend(&x->a->effort, p->n_rests);
 	pair_all(x, least, 2 * p->unit, near);
 	return p->n_groups == 0;
 }
