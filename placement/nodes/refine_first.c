@@ -264,6 +264,39 @@ static int try_pairs(struct refine *x, uint32_t scope)
 	return least ? refine_pairs(x, n, least) : 0;
 }
 
+/* The pairs whose smaller part is largest, in the innermost scope that has
+ * such: there may not be the effort for a second set. */
+static int try_large_parts(struct refine *x, const uint32_t *scope, uint32_t n)
+{
+	static const struct rule any = {1, false};
+	bool found = false, more = true;
+
+	if (x->job->gpus_per_node)
+		return 0;
+	refine_cap(x, &any);
+	for (uint32_t part = x->job->spec.tp / 2; part && more; part--) {
+		uint32_t level = WEFT_NONE;
+
+		more = false;
+		for (uint32_t i = 0; i < n && !found; i++) {
+			uint32_t n_cells;
+
+			if (x->f->domains[scope[i]].level == level ||
+			    effort_spent(&x->a->effort))
+				continue;
+			level = x->f->domains[scope[i]].level;
+			n_cells = sort_cells(x, scope[i]);
+			if (!count_needed(x, n_cells))
+				continue;
+			if (refine_pairs_of(x, n_cells, part, &found))
+				return -1;
+			more |= refine_may_pair(x);
+		}
+		more &= !found;
+	}
+	return 0;
+}
+
 int refine_first(struct refine *x)
 {
 	uint32_t scope[MAX_SCOPES], n = list_scopes(x, scope);
@@ -276,6 +309,8 @@ int refine_first(struct refine *x)
 	for (uint32_t i = 0; i < n; i++)
 		if (refine_runs(x, scope[i]))
 			return -1;
+	if (x->is_broken && !x->is_thorough && try_large_parts(x, scope, n))
+		return -1;
 	/* first, as nothing else gains as much */
 	for (uint32_t i = 0; i < n && (x->is_broken || x->is_thorough); i++)
 		if (try_pairs(x, scope[i]))

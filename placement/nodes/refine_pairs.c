@@ -53,8 +53,9 @@ struct pairs {
 	uint32_t n_rests, n_parts;
 	uint32_t most; /* GPUs of the largest rest */
 	uint32_t attempt;
-	struct rest *rest;		     /* [n_nodes] in tree order */
-	struct part *part;		     /* [n_gpus of the job] */
+	bool is_hopeless;  /* rests are too small for all groups */
+	struct rest *rest; /* [n_nodes] in tree order */
+	struct part *part; /* [n_gpus of the job] */
 	struct bucket bucket[MOST_GPUS + 1]; /* by GPUs */
 	uint64_t *set;	/* a bitset of rests for each bucket below unit */
 	size_t n_words; /* of a bitset */
@@ -487,6 +488,20 @@ static bool take_cell(struct refine *x, struct cell *c)
 	return add_rest(p, &rest);
 }
 
+/* No more pairs can be made: each has more than half of the group on one rest,
+ * or half of it on each of two, and what is enough for a part on both. */
+static uint32_t most_pairs(const struct pairs *p, uint32_t least)
+{
+	uint32_t n_halves = 0, n_parts = 0; /* two of each make a pair */
+
+	for (uint32_t n = least; n <= p->most; n++) {
+		n_parts += n / least * p->bucket[n].n;
+		if (2 * n >= p->unit)
+			n_halves += (2 * n > p->unit ? 2 : 1) * p->bucket[n].n;
+	}
+	return (n_halves < n_parts ? n_halves : n_parts) / 2;
+}
+
 /* Pairs with `least` GPUs or more in each part, in the cells order[0..m). */
 static bool pair_cells(struct refine *x, uint32_t m, uint32_t least, bool near,
 		       bool by_cell)
@@ -494,6 +509,7 @@ static bool pair_cells(struct refine *x, uint32_t m, uint32_t least, bool near,
 	struct pairs *p = start(x, x->job->spec.tp);
 
 	p->n_groups = x->job->n_gpus / p->unit;
+	p->is_hopeless = true;
 	memset(x->now, 0, x->f->n_nodes);
 	for (uint32_t i = 0; i < x->n_cells; i++)
 		x->cell[i].share = 0;
@@ -507,23 +523,20 @@ static bool pair_cells(struct refine *x, uint32_t m, uint32_t least, bool near,
 			return false;
 	}
 	effort_spend(&x->a->effort, p->n_rests);
+	p->is_hopeless = most_pairs(p, 1) < p->n_groups;
+	if (most_pairs(p, least) < p->n_groups)
+		return false;
 	pair_all(x, least, 2 * p->unit, near);
 	return p->n_groups == 0;
 }
 
-/* The pairs whose smaller part is largest. */
-static int try_pairs(struct refine *x, uint32_t m, bool near, bool *found)
+/* Looks at the set of the pairs that pair_cells has made. */
+static int try_set(struct refine *x, bool by_cell)
 {
 	static const struct rule any = {1, false};
-	bool by_cell = x->level == nvlink_level(x->f), better;
 	const struct part *part;
+	bool better;
 
-	*found = false;
-	for (uint32_t least = x->job->spec.tp / 2; least && !*found; least--)
-		*found = !effort_spent(&x->a->effort) &&
-			 pair_cells(x, m, least, near, by_cell);
-	if (!*found)
-		return 0;
 	for (uint32_t i = 0; i < x->pairs->n_parts; i++) {
 		part = &x->pairs->part[i];
 		if (by_cell)
@@ -532,6 +545,42 @@ static int try_pairs(struct refine *x, uint32_t m, bool near, bool *found)
 			x->now[part->owner] += (uint8_t)part->n;
 	}
 	return by_cell ? refine_try_shares(x, &any) : refine_try(x, &better);
+}
+
+static bool pairs_cells(const struct refine *x)
+{
+	return x->level == nvlink_level(x->f);
+}
+
+bool refine_may_pair(const struct refine *x)
+{
+	return !x->pairs->is_hopeless;
+}
+
+/* The pairs whose smaller part is largest. */
+static int try_pairs(struct refine *x, uint32_t m, bool near, bool *found)
+{
+	bool by_cell = pairs_cells(x);
+
+	*found = false;
+	for (uint32_t least = x->job->spec.tp / 2; least && !*found; least--) {
+		*found = !effort_spent(&x->a->effort) &&
+			 pair_cells(x, m, least, near, by_cell);
+		if (!refine_may_pair(x))
+			break;
+	}
+	return *found ? try_set(x, by_cell) : 0;
+}
+
+int refine_pairs_of(struct refine *x, uint32_t n, uint32_t part, bool *found)
+{
+	*found = false;
+	if (!start(x, x->job->spec.tp))
+		return -1;
+	if (!pair_cells(x, n, part, true, pairs_cells(x)))
+		return 0;
+	*found = true;
+	return try_set(x, pairs_cells(x));
 }
 
 int refine_pairs(struct refine *x, uint32_t n, uint32_t least)

@@ -157,6 +157,13 @@ int refine_pieces(struct refine *x, uint32_t scope);
 /* Looks at sets of the n cells order[], of which `least` would do, where nodes
  * that hold but a part of a tensor group make it up two by two. */
 int refine_pairs(struct refine *x, uint32_t n, uint32_t least);
+
+/* The same of all n cells, where no part of a tensor group is smaller than
+ * `part`; *found: there are such pairs. */
+int refine_pairs_of(struct refine *x, uint32_t n, uint32_t part, bool *found);
+
+/* Whether smaller parts may do in the cells that have been looked at last. */
+bool refine_may_pair(const struct refine *x);
 void refine_pairs_free(struct refine *x);
 
 /* Whether x->where has a tensor group on more than one NVLink domain. */
