@@ -440,6 +440,7 @@ static int refine(struct pack *pack)
 	const struct candidates *c = &pack->candidates;
 	const struct node_set *start = NULL;
 	struct effort *effort = &pack->arranger.effort;
+	uint64_t one = weft_judge_work(pack->capacity->judge);
 
 	if (!pack->p->placed ||
 	    comparison_is_least(pack->capacity, &pack->best))
@@ -448,8 +449,13 @@ static int refine(struct pack *pack)
 		effort->work = refine_work(pack);
 	effort->work += pack->held;
 	pack->held = 0;
-	if (effort->work < 2 * weft_judge_work(pack->capacity->judge))
-		return 0;
+	if (effort->work < 2 * one) {
+		if (pack->limited ||
+		    !refine_breaks(pack->f, pack->job, pack->p->where))
+			return 0;
+		/* one set, of pairs */
+		effort->work = one;
+	}
 	/* by the cost it looks at the same with any weight of fragmentation */
 	if (pack->capacity->judge->objective.goal == WEFT_GOAL_COST)
 		start = &c->node_set[c->order[0]];

@@ -500,7 +500,7 @@ int refine_run(struct arranger *a, const struct node_set *start,
 	x->least = (double)INFINITY;
 	x->is_lost = true;
 	x->is_thorough = a->effort.work >= MANY * weft_judge_work(a->s->judge);
-	x->is_broken = refine_breaks(x);
+	x->is_broken = refine_breaks(a->f, a->job, where);
 	x->least_work = a->effort.work - a->effort.work / ORDERS_PART;
 	x->err = err;
 	if (refine_build(x, start))

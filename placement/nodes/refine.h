@@ -21,4 +21,8 @@ int refine_run(struct arranger *a, const struct node_set *start,
 	       uint32_t *where, struct comparison *best,
 	       struct weft_error *err);
 
+/* Whether where[] has a tensor group on more than one NVLink domain. */
+bool refine_breaks(const struct weft_fabric *f, const struct weft_job *job,
+		   const uint32_t *where);
+
 #endif

@@ -274,6 +274,7 @@ static int try_large_parts(struct refine *x, const uint32_t *scope, uint32_t n)
 	if (x->job->gpus_per_node)
 		return 0;
 	refine_cap(x, &any);
+	memcpy(x->top, x->now, x->f->n_nodes);
 	for (uint32_t part = x->job->spec.tp / 2; part && more; part--) {
 		uint32_t level = WEFT_NONE;
 
@@ -294,6 +295,7 @@ static int try_large_parts(struct refine *x, const uint32_t *scope, uint32_t n)
 		}
 		more &= !found;
 	}
+	memcpy(x->now, x->top, x->f->n_nodes);
 	return 0;
 }
 
@@ -302,15 +304,15 @@ int refine_first(struct refine *x)
 	uint32_t scope[MAX_SCOPES], n = list_scopes(x, scope);
 	bool better;
 
-	/* what has been found */
 	x->is_first = true;
+	if (x->is_broken && !x->is_thorough && try_large_parts(x, scope, n))
+		return -1;
+	/* what has been found */
 	if (refine_try(x, &better))
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		if (refine_runs(x, scope[i]))
 			return -1;
-	if (x->is_broken && !x->is_thorough && try_large_parts(x, scope, n))
-		return -1;
 	/* first, as nothing else gains as much */
 	for (uint32_t i = 0; i < n && (x->is_broken || x->is_thorough); i++)
 		if (try_pairs(x, scope[i]))

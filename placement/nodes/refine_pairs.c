@@ -351,15 +351,16 @@ static uint32_t nvlink_level(const struct weft_fabric *f)
 							   : level;
 }
 
-bool refine_breaks(const struct refine *x)
+bool refine_breaks(const struct weft_fabric *f, const struct weft_job *job,
+		   const uint32_t *where)
 {
-	const uint32_t *domain = x->f->gpu_domain[nvlink_level(x->f)];
-	uint32_t tp = x->job->spec.tp;
+	const uint32_t *domain = f->gpu_domain[nvlink_level(f)];
+	uint32_t tp = job->spec.tp;
 
-	if (tp < 2 || x->job->n_gpus % tp)
+	if (tp < 2 || job->n_gpus % tp)
 		return false;
-	for (uint32_t r = 0; r < x->job->n_gpus; r++)
-		if (domain[x->where[r]] != domain[x->where[r - r % tp]])
+	for (uint32_t r = 0; r < job->n_gpus; r++)
+		if (domain[where[r]] != domain[where[r - r % tp]])
 			return true;
 	return false;
 }

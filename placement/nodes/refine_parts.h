@@ -166,9 +166,6 @@ int refine_pairs_of(struct refine *x, uint32_t n, uint32_t part, bool *found);
 bool refine_may_pair(const struct refine *x);
 void refine_pairs_free(struct refine *x);
 
-/* Whether x->where has a tensor group on more than one NVLink domain. */
-bool refine_breaks(const struct refine *x);
-
 /* Lists x->gpus in x->aligned so that tensor groups are broken as seldom as may
  * be; near: those that are broken lie in small domains.  *differs: it is
  * another list. */

@@ -205,6 +205,7 @@ static void broken_groups_of_large_jobs_do_too(void **state)
 	(void)state;
 	check_large_parts("gpus=256,tp=8,pp=2,model=llama3-70B");
 	check_large_parts("gpus=1024,tp=8,pp=2,model=llama3-70B");
+	check_large_parts("gpus=8192,tp=8,pp=2,model=llama3-70B");
 }
 
 /* Fifteen tensor groups across four nodes each, so that each node has seven or
