@@ -7,6 +7,8 @@
  * fifteen limits.  $WEFT_TEST_CASES: how many jobs; $WEFT_TEST_TELL: each limit
  * that made one cheaper.
  */
+#include "base/bitset.h"
+#include "placement/mapping/sites.h"
 #include "placement/objective/judge.h"
 #include "tests/placement/cases.h"
 #include "topology/synth.h"
@@ -30,7 +32,7 @@
  * much with the limit so many destroy less room with it. */
 #define MOST_CHEAPER 0.014
 #define MOST_GAINED  1.2
-#define MOST_RUDE    0.03
+#define MOST_RUDE    0.015
 
 enum kind { NVL72, NVL_SMALL, LEAFS, RAILS, MIXED, N_KINDS };
 static const char *const kind_names[N_KINDS] = {"nvl72", "nvl-small", "leafs",
@@ -284,19 +286,28 @@ static bool tighten(const struct scene *s, enum limit limit, uint64_t *random,
 }
 
 struct worth {
-	double value, cost, busiest, share_lost;
+	double value, cost, busiest, second, share_lost;
+	uint64_t sizes;	   /* bit n - 1: it has nodes of n GPUs */
 	uint32_t n_priced; /* domains that have a price */
 };
 
 static struct worth worth_of(struct scene *s, const struct weft_placement *p)
 {
+	enum weft_metric metric = s->job.spec.metric;
 	struct weft_measure m;
 	struct weft_error err = {0};
+	uint64_t sizes = 0;
 
 	weft_judge_measure(&s->judge, p->where, &m, &err);
 	assert_no_error(&err);
-	return (struct worth){m.value, m.cost.total[s->job.spec.metric],
-			      m.cost.busiest.time_s, m.share_lost,
+	for (uint32_t i = 0; i < p->n_nodes; i++)
+		sizes |= UINT64_C(1) << (s->f->nodes[p->nodes[i]].n_gpus - 1);
+	return (struct worth){m.value,
+			      m.cost.total[metric],
+			      m.cost.busiest.time_s,
+			      m.cost.total[sites_second(metric)],
+			      m.share_lost,
+			      sizes,
 			      s->objective.goal == WEFT_GOAL_STEP
 				      ? case_priced(s->f, &s->o, p)
 				      : 1};
@@ -331,10 +342,13 @@ static bool is_same(double a, double b)
 	return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
 }
 
+/* In all that decides before the room does, weft-plan(1). */
 static bool is_equal(const struct worth *a, const struct worth *b)
 {
 	return is_same(a->value, b->value) && is_same(a->cost, b->cost) &&
-	       is_same(a->busiest, b->busiest);
+	       is_same(a->busiest, b->busiest) &&
+	       is_same(a->second, b->second) &&
+	       weft_mask_count(a->sizes) == weft_mask_count(b->sizes);
 }
 
 static void tell(const struct scene *s, uint32_t i, enum limit limit,
