@@ -229,3 +229,41 @@ double weft_slots_lost(struct weft_slots *slots, const uint32_t *where)
 	}
 	return n ? sum / n : 0;
 }
+
+/* Slots of one size that a domain with `before` free GPUs loses with n. */
+static int64_t slots_without(uint32_t before, uint32_t n, uint32_t size)
+{
+	n = n < before ? n : before;
+	return (int64_t)(before / size) - (before - n) / size;
+}
+
+double weft_slots_gain(const struct weft_slots *slots, const uint32_t *used,
+		       uint32_t from, uint32_t to)
+{
+	const struct weft_domain *domains = slots->fabric->domains;
+	uint32_t k = used[from], a = from, b = to, n = 0;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < slots->n_sizes; i++) {
+		const struct weft_slot_size *z = &slots->sizes[i];
+		uint32_t free_a, free_b;
+
+		if (z->most <= z->least)
+			continue;
+		n++;
+		while (a != b && domains[a].level < z->level) {
+			a = domains[a].parent;
+			b = domains[b].parent;
+		}
+		if (a == b || domains[a].level > z->level)
+			continue;
+		free_a = slots->n_free[a];
+		free_b = slots->n_free[b];
+		sum += (double)(slots_without(free_a, used[a], z->size) -
+				slots_without(free_a, used[a] - k, z->size) +
+				slots_without(free_b, used[b], z->size) -
+				slots_without(free_b, used[b] + k, z->size)) /
+		       (z->most - z->least);
+	}
+	return n ? sum / n : 0;
+}

@@ -52,4 +52,11 @@ void weft_slots_free(struct weft_slots *slots);
  * O(GPUs * depth); one thread at a time. */
 double weft_slots_lost(struct weft_slots *slots, const uint32_t *where);
 
+/* By how much the share lost falls, in the levels from theirs outwards, when
+ * all GPUs that are taken in a domain are taken in another of its level
+ * instead.  used: [n_domains] those taken so far, from node_level outwards; as
+ * long as they are free, and no fewer than the least of any size are lost. */
+double weft_slots_gain(const struct weft_slots *slots, const uint32_t *used,
+		       uint32_t from, uint32_t to);
+
 #endif

@@ -12,8 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Distances looked up, at most: some 2 ms. */
-#define MOST_WORK 400000
+/* Distances looked up, at most: some 0.5 ms. */
+#define MOST_WORK 200000
+
+/* What it takes to tell what a move gains, and to count a GPU's slots. */
+#define GAIN_WORK 16
+#define SLOT_WORK 8
 
 struct relocate {
 	const struct capacity *s;
@@ -167,7 +171,7 @@ static int try_trial(struct relocate *x, bool *better)
 	double most = x->best->measure.share_lost - COMPARISON_SAME;
 	int rc;
 
-	effort_spend(&x->effort, x->n);
+	effort_spend(&x->effort, (uint64_t)SLOT_WORK * x->n);
 	if (weft_slots_lost(&judge->slots, x->trial) > most || !is_within(x))
 		return 0;
 	rc = limits_keep(x->s, x->trial, x->err);
@@ -203,25 +207,57 @@ static int try_move(struct relocate *x, uint32_t from, uint32_t to,
 	return rc;
 }
 
-/* Into each domain of its level that the job does not use, those of a parent
- * that are alike once. */
+/* Whether a domain is as good a place as another one, or has as much of the
+ * job. */
+static bool is_alike(const struct relocate *x, uint32_t a, uint32_t b)
+{
+	const struct weft_domain *domains = x->f->domains;
+
+	return b != WEFT_NONE && x->s->shape[a] == x->s->shape[b] &&
+	       x->used[a] == x->used[b] &&
+	       domains[a].parent == domains[b].parent;
+}
+
+/* Into each domain of its level that the job does not use, and where others
+ * around it then have more room. */
 static int try_domain(struct relocate *x, uint32_t from, bool *better)
 {
 	const struct weft_level *level =
 		&x->f->levels[x->f->domains[from].level];
+	const struct weft_slots *slots = &x->s->judge->slots;
 	uint32_t last = WEFT_NONE;
 
 	for (uint32_t i = 0; i < level->n_domains && !*better; i++) {
 		uint32_t to = level->first_domain + i;
 
 		if (x->used[to] || x->s->cap[to] < x->used[from] ||
-		    effort_spent(&x->effort))
-			continue;
-		if (last != WEFT_NONE && x->s->shape[to] == x->s->shape[last] &&
-		    x->f->domains[to].parent == x->f->domains[last].parent)
+		    is_alike(x, to, last))
 			continue;
 		last = to;
-		if (try_move(x, from, to, better))
+		if (effort_spent(&x->effort))
+			return 0;
+		effort_spend(&x->effort, GAIN_WORK);
+		if (weft_slots_gain(slots, x->used, from, to) >
+			    COMPARISON_SAME &&
+		    try_move(x, from, to, better))
+			return -1;
+	}
+	return 0;
+}
+
+/* Each domain of a level that the job uses, those that are alike once. */
+static int try_level(struct relocate *x, uint32_t l, bool *better)
+{
+	const struct weft_level *level = &x->f->levels[l];
+	uint32_t last = WEFT_NONE;
+
+	for (uint32_t i = 0; i < level->n_domains && !*better; i++) {
+		uint32_t d = level->first_domain + i;
+
+		if (!x->used[d] || is_alike(x, d, last))
+			continue;
+		last = d;
+		if (try_domain(x, d, better))
 			return -1;
 	}
 	return 0;
@@ -234,20 +270,10 @@ static int relocate(struct relocate *x)
 
 	while (better) {
 		better = false;
-		for (uint32_t l = x->f->n_levels; l-- > x->f->node_level;) {
-			const struct weft_level *level = &x->f->levels[l];
-
-			for (uint32_t i = 0; i < level->n_domains; i++) {
-				uint32_t d = level->first_domain + i;
-
-				if (x->used[d] && try_domain(x, d, &better))
-					return -1;
-				if (better)
-					break;
-			}
-			if (better)
-				break;
-		}
+		for (uint32_t l = x->f->n_levels;
+		     !better && l-- > x->f->node_level;)
+			if (try_level(x, l, &better))
+				return -1;
 	}
 	return 0;
 }

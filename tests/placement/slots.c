@@ -2,6 +2,7 @@
 /* slots.c - the room that free GPUs are, and the share of it that is lost */
 #include "placement/capacity/slots.h"
 
+#include "base/bitset.h"
 #include "tests/placement/cases.h"
 
 #include <math.h>
@@ -240,6 +241,92 @@ static void the_share_stays_within_nothing_and_all(void **state)
 	}
 }
 
+/* A job on all free GPUs of the nodes of odd numbers, one of which moves to one
+ * of the others. */
+struct mover {
+	uint32_t where[240], n;
+	uint32_t from, to; /* nodes; WEFT_NONE: there is none */
+	uint32_t *used;	   /* [n_domains] */
+};
+
+static void list_odd(const struct fixture *x, struct mover *m)
+{
+	const struct weft_fabric *f = x->f;
+
+	m->from = m->to = WEFT_NONE;
+	m->used = calloc(f->n_domains, sizeof(*m->used));
+	for (uint32_t g = 0; g < f->n_gpus; g++) {
+		uint32_t node = f->gpu_node[g];
+
+		if (!(x->o.free[node] >> (g - f->nodes[node].first_gpu) & 1))
+			continue;
+		if (node % 2 == 0) {
+			m->to = node;
+			continue;
+		}
+		m->from = node;
+		m->where[m->n++] = g;
+		for (uint32_t l = f->node_level; l < f->n_levels; l++)
+			m->used[f->gpu_domain[l][g]]++;
+	}
+}
+
+/* False: there is too little room. */
+static bool move_last(const struct fixture *x, struct mover *m)
+{
+	uint64_t rest = x->o.free[m->to];
+	uint32_t k = m->n;
+
+	for (; rest && k && x->f->gpu_node[m->where[k - 1]] == m->from;
+	     rest &= rest - 1)
+		m->where[--k] = x->f->nodes[m->to].first_gpu +
+				weft_mask_count((rest & -rest) - 1);
+	return !k || x->f->gpu_node[m->where[k - 1]] != m->from;
+}
+
+/* Whether the move gains something. */
+static bool check_gain(struct fixture *x, struct mover *m)
+{
+	const uint32_t *domain = x->f->gpu_domain[x->f->node_level];
+	double lost = weft_slots_lost(&x->slots, m->where), gain;
+
+	gain = weft_slots_gain(&x->slots, m->used,
+			       domain[x->f->nodes[m->from].first_gpu],
+			       domain[x->f->nodes[m->to].first_gpu]);
+	if (!move_last(x, m))
+		return false;
+	lost -= weft_slots_lost(&x->slots, m->where);
+	assert_close(1 + gain, 1 + lost, 1e-9);
+	return gain > 0;
+}
+
+static void a_move_gains_what_less_is_lost(void **state)
+{
+	static const struct case_shape shape = {4, 30, 8, false};
+	uint64_t random = test_seed();
+	uint32_t n_gains = 0;
+
+	(void)state;
+	for (uint32_t round = 0; round < test_cases(300); round++) {
+		struct fixture x = {0};
+		struct mover m = {0};
+		struct text t;
+
+		case_random_fabric(&t, &random, &shape);
+		x.f = case_fabric(t.at);
+		case_random_occupancy(&x.o, x.f, &random, 30);
+		list_odd(&x, &m);
+		build(&x, m.n);
+		if (m.n && m.to != WEFT_NONE)
+			n_gains += check_gain(&x, &m);
+		weft_slots_free(&x.slots);
+		weft_occupancy_free(&x.o);
+		weft_fabric_free(x.f);
+		free(m.used);
+	}
+	assert_true(n_gains > 0);
+}
+
 /* Most nodes that a plan takes of one domain of domain_nodes, at most eight. */
 static uint32_t most_of_a_domain(const struct weft_fabric *f, const char *spec,
 				 const char *busy, uint32_t domain_nodes)
@@ -381,6 +468,7 @@ int main(void)
 		TEST(least_and_most_are_those_of_all_ways),
 		TEST(one_more_gpu_never_gives_slots_back),
 		TEST(the_share_stays_within_nothing_and_all),
+		cmocka_unit_test(a_move_gains_what_less_is_lost),
 		cmocka_unit_test(a_plan_breaks_few_domains),
 		cmocka_unit_test(a_job_goes_where_it_destroys_least),
 	};
