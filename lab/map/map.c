@@ -11,6 +11,10 @@
 /* Of the budget, for the bound that the search may stop at. */
 #define FAST_SHARE 0.1
 
+/* Seconds that a search has at least: less than the process takes to start, and
+ * enough for a first answer on some hundred places. */
+#define LEAST_BUDGET 5e-4
+
 void map_answer_free(struct map_answer *a)
 {
 	free(a->assignment);
@@ -22,7 +26,7 @@ struct effort map_search_effort(const struct map_options *o)
 	struct effort e = {.work = o->work, .random = o->seed, .stop = o->stop};
 
 	if (o->budget_s > 0)
-		e.deadline_s = o->start_s + o->budget_s;
+		e.deadline_s = o->start_s + fmax(o->budget_s, LEAST_BUDGET);
 	return e;
 }
 
