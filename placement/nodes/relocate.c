@@ -296,6 +296,9 @@ int relocate_run(const struct capacity *s, const struct effort *effort,
 	    best->measure.share_lost <= COMPARISON_SAME)
 		return 0;
 	x.effort.work = effort_share(MOST_WORK, x.n);
+	/* on thousands of GPUs a step takes milliseconds to predict */
+	if (x.effort.work < weft_judge_work(s->judge))
+		return 0;
 	x.trial = weft_calloc(x.n, sizeof(*x.trial), err);
 	x.mask = weft_calloc(n_nodes, 2 * sizeof(*x.mask), err);
 	x.to = weft_calloc(n_nodes, sizeof(*x.to), err);
