@@ -77,19 +77,6 @@ libweft_placement_la_SOURCES = \
 	%D%/nodes/leftovers.h \
 	%D%/nodes/limits.c \
 	%D%/nodes/limits.h \
-	%D%/nodes/relocate.c \
-	%D%/nodes/relocate.h \
-	%D%/nodes/refine.c \
-	%D%/nodes/refine.h \
-	%D%/nodes/refine_columns.c \
-	%D%/nodes/refine_fill.c \
-	%D%/nodes/refine_first.c \
-	%D%/nodes/refine_local_search.c \
-	%D%/nodes/refine_pairs.c \
-	%D%/nodes/refine_parts.h \
-	%D%/nodes/refine_runs.c \
-	%D%/nodes/refine_segments.c \
-	%D%/nodes/refine_wander.c \
 	%D%/objective/baseline.c \
 	%D%/objective/bottleneck.c \
 	%D%/objective/bottleneck.h \
@@ -132,6 +119,19 @@ libweft_placement_la_SOURCES = \
 	%D%/ranks/replicas.h \
 	%D%/ranks/search.c \
 	%D%/ranks/search.h \
+	%D%/refine/refine.c \
+	%D%/refine/refine.h \
+	%D%/refine/refine_columns.c \
+	%D%/refine/refine_fill.c \
+	%D%/refine/refine_first.c \
+	%D%/refine/refine_local_search.c \
+	%D%/refine/refine_pairs.c \
+	%D%/refine/refine_parts.h \
+	%D%/refine/refine_runs.c \
+	%D%/refine/refine_segments.c \
+	%D%/refine/refine_wander.c \
+	%D%/refine/relocate.c \
+	%D%/refine/relocate.h \
 	%D%/reason.c \
 	%D%/reason.h \
 	%D%/reason_limits.c \

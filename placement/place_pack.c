@@ -17,9 +17,9 @@
 #include "placement/nodes/candidates.h"
 #include "placement/nodes/layouts.h"
 #include "placement/nodes/leftovers.h"
-#include "placement/nodes/refine.h"
 #include "placement/ranks/arrange.h"
 #include "placement/ranks/replicas.h"
+#include "placement/refine/refine.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 #include "base/bitset.h"
 #include "base/clock.h"
 #include "placement/nodes/limits.h"
-#include "placement/nodes/relocate.h"
 #include "placement/place_parts.h"
 #include "placement/ranks/pursuit.h"
+#include "placement/refine/relocate.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 # {plugin, cli}, cli <- lab.  Inside topology/ the fabric <- inventory <- hierarchy
 # <- {import, export, audit, draw}, of which slurmctld gets the fabric alone;
 # inside costmodel/ job <- traffic <- time <- measured; inside placement/ mapping
-# <- bounds <- the rest <- exact; inside plugin/ bridge <- the side that knows
+# <- bounds <- the rest <- refine <- exact; inside plugin/ bridge <- the side that knows
 # Slurm.
 cd "${WEFT_SRCDIR:-.}" || exit 1
 failed=0
@@ -62,13 +62,17 @@ forbid costmodel/job 'costmodel/(traffic|time|measured)/' "$above"
 forbid costmodel/traffic 'costmodel/(time|measured)/' "$above"
 forbid costmodel/time 'costmodel/measured/' "$above"
 
-own='placement/(bounds/|exact/|capacity/|nodes/|ranks/|objective/|[a-z_]*\.h)'
+own='placement/(bounds/|exact/|capacity/|nodes/|ranks/|refine/|objective/|[a-z_]*\.h)'
 forbid placement/mapping "$own" "$above"
-forbid placement/bounds "placement/(exact/|capacity/|nodes/|ranks/|objective/|[a-z_]*\.h)" \
+forbid placement/bounds "placement/(exact/|capacity/|nodes/|ranks/|refine/|objective/|[a-z_]*\.h)" \
 	"$above"
 forbid_here placement 'placement/exact/' "$above"
-for folder in capacity nodes ranks objective; do
+for folder in capacity nodes ranks refine objective; do
 	forbid "placement/$folder" 'placement/exact/' "$above"
+done
+
+for folder in capacity nodes ranks objective; do
+	forbid "placement/$folder" 'placement/refine/' "$above"
 done
 
 forbid plugin/bridge 'plugin/([a-z_0-9]*\.h|limits/|slurm/|submit/|spank/)' \

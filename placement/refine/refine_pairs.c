@@ -6,7 +6,7 @@
  * smaller part of a group has the fewer NICs, so the pairs whose smaller part
  * is largest are made first.
  */
-#include "placement/nodes/refine_parts.h"
+#include "placement/refine/refine_parts.h"
 
 #include "base/bitset.h"
 #include "topology/fabric.h"

@@ -4,7 +4,7 @@
  * Domains that are as good as one another for a job differ in what is left of
  * them and of the domains around them.
  */
-#include "placement/nodes/relocate.h"
+#include "placement/refine/relocate.h"
 
 #include "base/bitset.h"
 #include "placement/nodes/limits.h"

@@ -5,7 +5,7 @@
  * moves of the job's GPUs between domains, then local search; the next one
  * starts from the better of both ends.
  */
-#include "placement/nodes/refine_parts.h"
+#include "placement/refine/refine_parts.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  *
  * Private to placement/.
  */
-#ifndef WEFT_PLACEMENT_NODES_RELOCATE_H
-#define WEFT_PLACEMENT_NODES_RELOCATE_H
+#ifndef WEFT_PLACEMENT_REFINE_RELOCATE_H
+#define WEFT_PLACEMENT_REFINE_RELOCATE_H
 
 #include "placement/mapping/effort.h"
 #include "placement/objective/comparison.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* refine_local_search.c - sets of nodes that exchange GPUs, domains and nodes
  */
-#include "placement/nodes/refine_parts.h"
+#include "placement/refine/refine_parts.h"
 
 #include <string.h>
 

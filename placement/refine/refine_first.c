@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* refine_first.c - the sets of nodes from which the search starts */
-#include "placement/nodes/refine_parts.h"
+#include "placement/refine/refine_parts.h"
 
 #include "placement/nodes/candidates.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* refine_fill.c - which nodes of a cell give what the cell has of the job */
-#include "placement/nodes/refine_parts.h"
+#include "placement/refine/refine_parts.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
  * The same of domains: those with but a few ranks of a group hold it up, so
  * other sets give each domain none of a group or an even part.
  */
-#include "placement/nodes/refine_parts.h"
+#include "placement/refine/refine_parts.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
  * them exchange GPUs domain by domain as long as that gains.  Private to
  * placement/.
  */
-#ifndef WEFT_PLACEMENT_NODES_REFINE_H
-#define WEFT_PLACEMENT_NODES_REFINE_H
+#ifndef WEFT_PLACEMENT_REFINE_REFINE_H
+#define WEFT_PLACEMENT_REFINE_REFINE_H
 
 #include "placement/objective/comparison.h"
 #include "placement/ranks/arrange.h"

@@ -3,10 +3,10 @@
  *
  * Private to them.
  */
-#ifndef WEFT_PLACEMENT_NODES_REFINE_PARTS_H
-#define WEFT_PLACEMENT_NODES_REFINE_PARTS_H
+#ifndef WEFT_PLACEMENT_REFINE_REFINE_PARTS_H
+#define WEFT_PLACEMENT_REFINE_REFINE_PARTS_H
 
-#include "placement/nodes/refine.h"
+#include "placement/refine/refine.h"
 
 /* Ways in which nodes give: multiples of some number of GPUs, or all the same.
  */

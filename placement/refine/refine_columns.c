@@ -6,7 +6,7 @@
  * part, whose rings stay inside it.  Nodes that give different numbers of GPUs
  * do so in tuples of m that give the same.
  */
-#include "placement/nodes/refine_parts.h"
+#include "placement/refine/refine_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

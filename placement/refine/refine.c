@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* refine.c - sets of nodes improved by what they are worth */
-#include "placement/nodes/refine_parts.h"
+#include "placement/refine/refine_parts.h"
 
 #include "base/bitset.h"
 #include "placement/nodes/limits.h"

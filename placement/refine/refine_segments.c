@@ -4,7 +4,7 @@
  * What keeps to a limit is a placement of the job without it, too, so the sets
  * of layouts.c for segments of several sizes are among the first ones.
  */
-#include "placement/nodes/refine_parts.h"
+#include "placement/refine/refine_parts.h"
 
 #include "placement/nodes/layouts.h"
 
