@@ -143,18 +143,23 @@ void weft_slots_free(struct weft_slots *slots)
 	errno = saved;
 }
 
+/* Slots of a size that a domain with `before` free GPUs loses with n. */
+static uint32_t slots_without(uint32_t before, uint32_t n, uint32_t size)
+{
+	uint32_t left;
+
+	n = n < before ? n : before;
+	return slots_of(before, size, &left) -
+	       slots_of(before - n, size, &left);
+}
+
 /* Slots of sizes first .. last - 1 that n GPUs taken from a domain with
  * `before` free ones destroy. */
 static void domain_lost(const struct weft_slots *s, uint32_t before, uint32_t n,
 			uint32_t first, uint32_t last, uint32_t *lost)
 {
-	n = n < before ? n : before;
-	for (uint32_t i = first; n && i < last; i++) {
-		uint32_t size = s->sizes[i].size, left;
-
-		lost[i] += slots_of(before, size, &left) -
-			   slots_of(before - n, size, &left);
-	}
+	for (uint32_t i = first; n && i < last; i++)
+		lost[i] += slots_without(before, n, s->sizes[i].size);
 }
 
 /* Lists the domains of a level that GPUs are taken of, and counts these. */
@@ -230,13 +235,6 @@ double weft_slots_lost(struct weft_slots *slots, const uint32_t *where)
 	return n ? sum / n : 0;
 }
 
-/* Slots of one size that a domain with `before` free GPUs loses with n. */
-static int64_t slots_without(uint32_t before, uint32_t n, uint32_t size)
-{
-	n = n < before ? n : before;
-	return (int64_t)(before / size) - (before - n) / size;
-}
-
 double weft_slots_gain(const struct weft_slots *slots, const uint32_t *used,
 		       uint32_t from, uint32_t to)
 {
@@ -259,10 +257,11 @@ double weft_slots_gain(const struct weft_slots *slots, const uint32_t *used,
 			continue;
 		free_a = slots->n_free[a];
 		free_b = slots->n_free[b];
-		sum += (double)(slots_without(free_a, used[a], z->size) -
-				slots_without(free_a, used[a] - k, z->size) +
-				slots_without(free_b, used[b], z->size) -
-				slots_without(free_b, used[b] + k, z->size)) /
+		/* what they lose now, and what they would */
+		sum += ((double)slots_without(free_a, used[a], z->size) +
+			slots_without(free_b, used[b], z->size) -
+			slots_without(free_a, used[a] - k, z->size) -
+			slots_without(free_b, used[b] + k, z->size)) /
 		       (z->most - z->least);
 	}
 	return n ? sum / n : 0;
